@@ -1,0 +1,44 @@
+# Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+# LLVM and MLIR 22, linked statically and hidden inside the plugin and interlock-opt.
+
+set(INTERLOCK_LLVM_HINTS /usr/lib/llvm-22 CACHE STRING "Where LLVM and MLIR 22 are installed")
+find_package(MLIR CONFIG HINTS ${INTERLOCK_LLVM_HINTS}/lib/cmake/mlir)
+if(NOT MLIR_FOUND OR NOT LLVM_VERSION_MAJOR EQUAL 22)
+  message(FATAL_ERROR "LLVM and MLIR 22 were not found: run scripts/quickstart, which installs them, or set "
+    "INTERLOCK_LLVM_HINTS, or build without the compiler by -DINTERLOCK_BUILD_COMPILER=OFF")
+endif()
+list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
+include(TableGen)
+include(AddLLVM)
+include(AddMLIR)
+
+# The packaged static MLIR archives name the shared LLVM as a dependency, which would put two LLVMs into one process.
+# Point that target at a static archive; the component libraries below supply the rest.
+foreach(config RELWITHDEBINFO RELEASE DEBUG NOCONFIG)
+  set_target_properties(LLVM PROPERTIES IMPORTED_LOCATION_${config} ${LLVM_LIBRARY_DIR}/libLLVMSupport.a)
+endforeach()
+set_target_properties(LLVM PROPERTIES IMPORTED_LOCATION ${LLVM_LIBRARY_DIR}/libLLVMSupport.a)
+foreach(library LLVMPasses LLVMExtensions LLVMLTO)
+  get_target_property(links ${library} INTERFACE_LINK_LIBRARIES)
+  string(REGEX REPLACE "(^|;)(Polly|PollyISL)" "" links "${links}")
+  set_target_properties(${library} PROPERTIES INTERFACE_LINK_LIBRARIES "${links}")
+endforeach()
+
+find_program(INTERLOCK_LLD NAMES ld.lld HINTS ${INTERLOCK_LLVM_HINTS}/bin NO_DEFAULT_PATH)
+
+# interlock_link_mlir(target LIBS MLIRx … COMPONENTS nvptxcodegen …): links them statically, unused parts dropped.
+function(interlock_link_mlir target)
+  cmake_parse_arguments(ARG "" "" "LIBS;COMPONENTS" ${ARGN})
+  llvm_map_components_to_libnames(llvm_libs ${ARG_COMPONENTS})
+  target_link_libraries(${target} PRIVATE ${ARG_LIBS} -Wl,--start-group ${llvm_libs} -Wl,--end-group)
+  if(INTERLOCK_LLD)
+    target_link_options(${target} PRIVATE -fuse-ld=lld -B${INTERLOCK_LLVM_HINTS}/bin)
+  endif()
+  target_link_options(${target} PRIVATE -Wl,--gc-sections)
+endfunction()
+
+add_library(InterlockMLIRCommon INTERFACE)
+target_include_directories(InterlockMLIRCommon SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+target_include_directories(InterlockMLIRCommon INTERFACE ${PROJECT_BINARY_DIR})
+target_compile_options(InterlockMLIRCommon INTERFACE -fno-rtti -fno-exceptions -Wno-unused-parameter)
+target_link_libraries(InterlockMLIRCommon INTERFACE InterlockCommon)

@@ -1,0 +1,48 @@
+/* Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+ *
+ * The C boundary between the runtime and libinterlock_compiler.so, which the runtime dlopens on a cache miss. The
+ * plugin exports these functions and nothing else; LLVM and MLIR are static and hidden inside it. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Bumped whenever a struct or a meaning below changes; the loader refuses another value. */
+#define ILK_COMPILER_ABI 1
+
+typedef struct ilk_compiler_request {
+  size_t size;              /**< sizeof(ilk_compiler_request) of the caller */
+  const char *spec;         /**< canonicalForm() of the KernelSpec */
+  size_t spec_size;
+  const char *template_dir; /**< directory that overrides the embedded templates, or NULL */
+  const char *parts;        /**< comma-separated names of the parts wanted: stages,expanded,verified,lowered,llvm,ptx,cubin,meta */
+} ilk_compiler_request;
+
+typedef struct ilk_compiler_output ilk_compiler_output;
+
+/** ILK_COMPILER_ABI that the plugin was built with. */
+uint32_t ilk_compiler_abi(void);
+/** What the cache key needs to know of the plugin: `digest`, `templates` (digest of the embedded templates), `llvm` and
+ * `assembler` (nvJitLink's version, or `none`), as a JSON object. Valid until the process ends. */
+const char *ilk_compiler_identity(void);
+/** Compiles. Returns 0, or non-zero with the reason in ilk_compiler_output_error; `*out` is set in both cases. Any
+ * thread may call it, several at a time. */
+int32_t ilk_compiler_compile(const ilk_compiler_request *request, ilk_compiler_output **out);
+/** A part's bytes, owned by `out`; NULL if the part was not asked for or could not be made (then meta's `remarks` says why). */
+const char *ilk_compiler_output_part(const ilk_compiler_output *out, const char *name, size_t *size);
+/** The diagnostics, ended by a zero byte; empty on success. */
+const char *ilk_compiler_output_error(const ilk_compiler_output *out);
+void ilk_compiler_output_free(ilk_compiler_output *out);
+
+/* The part `meta` is a JSON object:
+ *   entry (string), target (string), ptx_isa (string, "8.6"), block_threads, cluster, shared_bytes (numbers),
+ *   cooperative (bool), remarks (array of strings: each downgrade, said once), findings (array of objects),
+ *   timings_ms (object: step name to milliseconds), assembler (string) */
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,101 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// A driver: the CUDA driver or the emulator behind one interface. Devices of one driver share an address space
+// (peer access on CUDA, one memory in the emulator), so a window may be read and written from any of them.
+#pragma once
+
+#include "interlock/status.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace interlock {
+
+using DeviceAddress = uint64_t;
+
+struct DeviceInfo {
+  std::string name;         ///< "NVIDIA H200", "emulated sm_90a"
+  std::string target;       ///< the chip to generate for: sm_90a
+  uint32_t multiprocessors; ///< CTAs that can run side by side at one per multiprocessor
+  uint32_t maxPtxIsa;       ///< 10*major+minor that the driver can assemble, 0 if it knows no limit
+  uint32_t driverVersion;   ///< as the driver states it, 0 for the emulator
+};
+
+/// What is loaded: the text always, a binary if there is one.
+struct KernelImage {
+  std::string text;   ///< PTX
+  std::string binary; ///< cubin, or empty: the driver assembles the text
+  std::string entry;  ///< name of the kernel
+};
+
+struct LaunchConfig {
+  uint32_t grid = 1;    ///< CTAs; a multiple of `cluster`
+  uint32_t block = 1;   ///< threads
+  uint32_t cluster = 1; ///< CTAs per cluster
+  uint32_t dynamicSharedBytes = 0;
+};
+
+/// Handles are valid for the driver that made them, until they are destroyed or the driver is.
+enum class StreamId : uint64_t {};
+enum class KernelId : uint64_t {};
+enum class GraphId : uint64_t {};
+enum class EventId : uint64_t {};
+
+/// Every call may come from any thread. Work on one stream runs in order; `synchronize` returns the first error of
+/// anything that ran (a deadlock in the emulator is such an error and its message says what waits for what).
+class Driver {
+public:
+  virtual ~Driver() = default;
+  virtual std::string_view kind() const = 0; ///< "cuda" or "emulator"
+  virtual uint32_t deviceCount() const = 0;
+  virtual Result<DeviceInfo> info(uint32_t device) const = 0;
+
+  /// Device memory, 256-byte aligned, uninitialised, visible to every device of this driver.
+  virtual Result<DeviceAddress> allocate(uint32_t device, size_t bytes) = 0;
+  virtual Status release(DeviceAddress address) = 0;
+
+  virtual Result<StreamId> createStream(uint32_t device) = 0;
+  virtual Status destroyStream(StreamId stream) = 0;
+  virtual Status synchronize(StreamId stream) = 0;
+
+  /// Asynchronous on the stream; host memory must live until it is synchronised.
+  virtual Status copyIn(StreamId stream, DeviceAddress to, const void *from, size_t bytes) = 0;
+  virtual Status copyOut(StreamId stream, void *to, DeviceAddress from, size_t bytes) = 0;
+  virtual Status copy(StreamId stream, DeviceAddress to, DeviceAddress from, size_t bytes) = 0;
+  virtual Status fill(StreamId stream, DeviceAddress to, uint8_t value, size_t bytes) = 0;
+
+  virtual Result<KernelId> load(uint32_t device, const KernelImage &image) = 0;
+  virtual Status unload(KernelId kernel) = 0;
+  /// `params` is the kernel's parameter buffer, laid out as a C struct; it is copied.
+  virtual Status launch(StreamId stream, KernelId kernel, const LaunchConfig &config,
+                        std::span<const std::byte> params) = 0;
+
+  /// Everything enqueued on the stream between the two calls becomes a graph instead of running.
+  virtual Status beginCapture(StreamId stream) = 0;
+  virtual Result<GraphId> endCapture(StreamId stream) = 0;
+  virtual Status launchGraph(StreamId stream, GraphId graph) = 0;
+  virtual Status destroyGraph(GraphId graph) = 0;
+
+  /// Time between two events in nanoseconds of device time (of emulated time in the emulator).
+  virtual Result<EventId> createEvent() = 0;
+  virtual Status recordEvent(StreamId stream, EventId event) = 0;
+  virtual Result<double> elapsedNs(EventId from, EventId to) = 0;
+  virtual Status destroyEvent(EventId event) = 0;
+};
+
+/// The CUDA driver, found with dlopen. Fails in one sentence where there is no driver or no GPU.
+Result<std::unique_ptr<Driver>> openCuda();
+
+struct EmulatorOptions {
+  std::string target = "sm_90a"; ///< the chip to be
+  uint32_t devices = 1;
+  uint32_t residency = 0;        ///< CTAs that one device runs side by side; 0: 132 as on an H200
+  uint64_t seed = 0;             ///< of the scheduler that interleaves warps, CTAs and devices
+};
+Result<std::unique_ptr<Driver>> openEmulator(const EmulatorOptions &options);
+
+} // namespace interlock

@@ -1,0 +1,106 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// What a kernel is generated from: plain values with one canonical byte form, which the cache key hashes.
+#pragma once
+
+#include "interlock/status.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace interlock {
+
+/// Element types of a token row. fp8 rows travel as bytes; their scales are forwarded verbatim.
+enum class DType : uint8_t { f32, f16, bf16, f8e4m3fn, f8e4m3fnuz, f8e5m2 };
+/// The generated kernels.
+enum class KernelKind : uint8_t { dispatch, combine };
+/// Where a cluster takes its next tile from: a fixed stride, or a counter claimed by the cluster's leader CTA, which
+/// hands the tile to its peers through the hand-off of the sync dialect.
+enum class Schedule : uint8_t { gridStride, claimed };
+/// How a wait on an mbarrier that a peer CTA completes is lowered: a relaxed try_wait loop with one restricted acquire
+/// fence behind it (PTX ISA 8.6, sm_90), or `.acquire.cluster` on the wait itself.
+enum class WaitStrategy : uint8_t { relaxedFence, acquire };
+
+/// The MoE layer and its wire format: what dispatch and combine have in common, and what the symmetric window depends on.
+struct LayerSpec {
+  uint32_t ranks = 0;                 ///< ranks of the expert-parallel group, 1 to 64
+  uint32_t experts = 0;               ///< global experts; rank r owns [r*ceil(E/R), min(E, (r+1)*ceil(E/R)))
+  uint32_t topk = 0;                  ///< experts per token, 1 to 32
+  uint32_t hidden = 0;                ///< elements per token row; the row must be whole 16-byte packets
+  DType dtype = DType::bf16;          ///< dispatched rows
+  DType combineDType = DType::bf16;   ///< rows that combine reads and writes: f32, f16 or bf16
+  uint32_t scaleBytes = 0;            ///< bytes of quantisation scales that travel with each token, 0 if none
+  uint32_t maxTokens = 0;             ///< most tokens that one rank dispatches at a time
+  uint32_t capacity = 0;              ///< rows that one rank accepts from each source; 0 means maxTokens
+  bool expertRows = false;            ///< combine's input has a row per (token, expert) instead of per (token, rank)
+
+  bool operator==(const LayerSpec &) const = default;
+  uint32_t expertsPerRank() const { return (experts + ranks - 1) / ranks; }
+  uint32_t rowsPerSource() const { return capacity ? capacity : maxTokens; }
+};
+
+/// One kernel to generate.
+struct KernelSpec {
+  KernelKind kernel = KernelKind::dispatch;
+  LayerSpec layer;
+  std::string target = "sm_90a";      ///< a chip of targets()
+  Schedule schedule = Schedule::gridStride;
+  uint32_t cluster = 1;               ///< CTAs per cluster: 1, 2, 4 or 8
+  uint32_t blockThreads = 512;        ///< threads per CTA: a multiple of the warp width, at most 1024
+  uint32_t tileTokens = 8;            ///< consecutive tokens per tile: 1, 2, 4, 8, 16 or 32
+  WaitStrategy wait = WaitStrategy::relaxedFence;
+
+  bool operator==(const KernelSpec &) const = default;
+};
+
+/// Checks every field against every other and against the target's features. The message says what would do.
+[[nodiscard]] Status validate(const LayerSpec &layer);
+[[nodiscard]] Status validate(const KernelSpec &spec);
+
+/// The canonical byte form: `field=value` lines in a fixed order, the same on every machine. parseSpec is its inverse
+/// and refuses unknown, missing and repeated fields.
+std::string canonicalForm(const KernelSpec &spec);
+[[nodiscard]] Result<KernelSpec> parseSpec(std::string_view canonical);
+
+/// Bytes of one element, and of one token row.
+uint32_t byteSize(DType dtype);
+inline uint64_t rowBytes(const LayerSpec &l) { return uint64_t(l.hidden) * byteSize(l.dtype); }
+inline uint64_t combineRowBytes(const LayerSpec &l) { return uint64_t(l.hidden) * byteSize(l.combineDType); }
+
+/// Names as users write them (`bf16`, `grid_stride`, `relaxed-fence`, …) and back; parsing lists what would do.
+std::string_view name(DType);
+std::string_view name(KernelKind);
+std::string_view name(Schedule);
+std::string_view name(WaitStrategy);
+[[nodiscard]] Result<DType> parseDType(std::string_view);
+[[nodiscard]] Result<KernelKind> parseKernelKind(std::string_view);
+[[nodiscard]] Result<Schedule> parseSchedule(std::string_view);
+[[nodiscard]] Result<WaitStrategy> parseWaitStrategy(std::string_view);
+
+/// A chip that kernels can be generated for, from Targets.def.
+struct TargetInfo {
+  std::string_view name;        ///< as the back end spells it: sm_90a
+  std::string_view vendor;      ///< nvptx
+  uint32_t computeCapability;   ///< 90 for sm_90a
+  uint32_t warpWidth;           ///< lanes
+  uint32_t minPtxIsa;           ///< 10*major+minor: the lowest PTX ISA that knows the chip
+  bool clusters;                ///< thread-block clusters and distributed shared memory
+  bool asyncBarrier;            ///< mbarrier with transaction counts, try_wait, st.async, bulk copies
+  bool restrictedFence;         ///< fence.acquire/release.sync_restrict
+  uint32_t maxSharedBytes;      ///< shared memory that a CTA can ask for
+};
+const std::vector<TargetInfo> &targets();
+[[nodiscard]] Result<TargetInfo> findTarget(std::string_view name);
+
+/// A published model configuration, from Models.def.
+struct ModelPreset {
+  std::string_view name; ///< deepseek-v3
+  uint32_t hidden, experts, topk;
+  std::string_view source; ///< where the figures were published
+};
+const std::vector<ModelPreset> &models();
+[[nodiscard]] Result<ModelPreset> findModel(std::string_view name);
+
+} // namespace interlock
