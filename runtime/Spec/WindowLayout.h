@@ -44,6 +44,7 @@ struct ControlBlock {
   uint64_t lost;       ///< bit per rank whose signal did not come in time; stays set until reset
   uint64_t dead;       ///< bit per rank to leave out; written by the host
   uint64_t lastUse[2]; ///< per buffer: number of the dispatch that last wrote it, on any rank
+  uint64_t reserved;   ///< zero
 };
 static_assert(sizeof(ControlBlock) == 64);
 

@@ -1,0 +1,175 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+#include "compiler/API/Compile.h"
+
+#include "compiler/Target/CubinAssembler.h"
+#include "compiler/Target/NVPTX.h"
+#include "compiler/Transforms/Pipeline.h"
+#include "compiler/Transforms/StageModule.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+
+using namespace mlir;
+
+namespace interlock {
+namespace {
+
+std::string print(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream, OpPrintingFlags().enableDebugInfo(false));
+  return text + "\n";
+}
+
+/// One compilation: the module on its way, what was made so far, and what was said about it.
+class Compilation {
+public:
+  explicit Compilation(const CompileRequest &request)
+      : request(request), context(registry(), MLIRContext::Threading::DISABLED) {
+    handler = context.getDiagEngine().registerHandler([this](Diagnostic &diagnostic) { note(diagnostic); });
+  }
+
+  Result<std::map<std::string, std::string>> run() {
+    ILK_RETURN_IF_ERROR(validate(request.spec));
+    ILK_ASSIGN_OR_RETURN(options.target, findTarget(request.spec.target));
+    options.wait = request.spec.wait;
+    options.templateDir = request.templateDir;
+
+    module = buildStageModule(context, request.spec);
+    keep("stages", [&] { return print(*module); });
+    ILK_RETURN_IF_ERROR(step("expand", "expanded", addExpandPasses));
+    ILK_RETURN_IF_ERROR(step("verify", "verified", addVerifyPasses));
+    ILK_RETURN_IF_ERROR(step("lower", "lowered", addLoweringPasses));
+    if (wants("llvm") || wants("ptx") || wants("cubin") || wants("meta"))
+      ILK_RETURN_IF_ERROR(emit());
+    return std::move(parts);
+  }
+
+private:
+  static const DialectRegistry &registry() {
+    static const DialectRegistry dialects = [] {
+      DialectRegistry all;
+      registerDialects(all);
+      return all;
+    }();
+    return dialects;
+  }
+
+  bool wants(const std::string &part) const { return request.parts.contains(part); }
+  template <typename Make> void keep(const std::string &part, Make make) {
+    if (wants(part))
+      parts[part] = make();
+  }
+
+  void note(Diagnostic &diagnostic) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    if (auto place = dyn_cast<FileLineColLoc>(diagnostic.getLocation()))
+      stream << place.getFilename().getValue() << ":" << place.getLine() << ":" << place.getColumn() << ": ";
+    stream << diagnostic;
+    if (diagnostic.getSeverity() == DiagnosticSeverity::Error) {
+      for (Diagnostic &more : diagnostic.getNotes())
+        stream << "; note: " << more;
+      errors.push_back(text);
+    } else if (std::find(remarks.begin(), remarks.end(), text) == remarks.end()) {
+      remarks.push_back(text);
+    }
+  }
+
+  tl::unexpected<Error> failure() {
+    std::string why = errors.empty() ? "the compiler failed without a diagnostic" : fmt::format("{}", fmt::join(errors, "\n"));
+    return makeError(Code::compile, why);
+  }
+
+  template <typename Run> auto timed(const char *name, Run run) {
+    auto begin = std::chrono::steady_clock::now();
+    auto result = run();
+    std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - begin;
+    timings[name] = spent.count();
+    return result;
+  }
+
+  Status step(const char *name, const char *part, void (*add)(OpPassManager &, const PipelineOptions &)) {
+    LogicalResult done = timed(name, [&] {
+      PassManager passes(&context);
+      add(passes, options);
+      return passes.run(*module);
+    });
+    if (failed(done))
+      return failure();
+    keep(part, [&] { return print(*module); });
+    return {};
+  }
+
+  Status emit() {
+    FailureOr<target::NVPTXOutput> output = timed("emit", [&] { return target::emitNVPTX(*module, options.target); });
+    if (failed(output))
+      return failure();
+    keep("llvm", [&] { return output->llvmIR; });
+    keep("ptx", [&] { return output->ptx; });
+    std::string assembler = "none";
+    if (wants("cubin")) {
+      auto found = target::CubinAssembler::find();
+      if (found) {
+        assembler = (*found)->identity();
+        auto cubin = timed("assemble", [&] { return (*found)->assemble(output->ptx, options.target.name); });
+        if (!cubin)
+          return tl::unexpected(cubin.error());
+        parts["cubin"] = std::move(*cubin);
+      } else {
+        remarks.push_back(found.error().message);
+      }
+    }
+    keep("meta", [&] { return meta(*output, assembler).dump(2) + "\n"; });
+    return {};
+  }
+
+  nlohmann::json meta(const target::NVPTXOutput &output, const std::string &assembler) const {
+    return {{"entry", entryName(request.spec.kernel).str()},
+            {"target", request.spec.target},
+            {"ptx_isa", fmt::format("{}.{}", output.ptxIsa / 10, output.ptxIsa % 10)},
+            {"block_threads", request.spec.blockThreads},
+            {"cluster", request.spec.cluster},
+            {"shared_bytes", output.sharedBytes},
+            // No operation of the dialects waits for the grid, so no kernel needs its CTAs to be resident together.
+            {"cooperative", false},
+            {"remarks", remarks},
+            {"findings", nlohmann::json::array()},
+            {"timings_ms", timings},
+            {"assembler", assembler}};
+  }
+
+  const CompileRequest &request;
+  MLIRContext context;
+  DiagnosticEngine::HandlerID handler;
+  PipelineOptions options;
+  OwningOpRef<ModuleOp> module;
+  std::map<std::string, std::string> parts;
+  std::vector<std::string> errors, remarks;
+  std::map<std::string, double> timings;
+};
+
+} // namespace
+
+const std::vector<std::string> &partNames() {
+  static const std::vector<std::string> names = {"stages", "expanded", "verified", "lowered", "llvm", "ptx", "cubin", "meta"};
+  return names;
+}
+
+Result<std::map<std::string, std::string>> compile(const CompileRequest &request) {
+  for (const std::string &part : request.parts)
+    if (std::find(partNames().begin(), partNames().end(), part) == partNames().end())
+      return makeError(Code::badInput,
+                       fmt::format("expected a part of {}, got {}", fmt::join(partNames(), ", "), part));
+  return Compilation(request).run();
+}
+
+} // namespace interlock

@@ -1,0 +1,30 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// The whole compiler as one function: a spec in, the parts of an artefact out.
+#pragma once
+
+#include "interlock/spec.hpp"
+
+#include <map>
+#include <set>
+#include <string>
+
+namespace interlock {
+
+struct CompileRequest {
+  KernelSpec spec;
+  std::string templateDir;     ///< overrides embedded templates, if not empty
+  std::set<std::string> parts; ///< of partNames()
+};
+
+/// stages, expanded, verified, lowered, llvm, ptx, cubin, meta: in the order of the pipeline.
+const std::vector<std::string> &partNames();
+
+/// The parts that were asked for, by name. `cubin` is missing where no assembler was found; `meta` then says so.
+/// Errors carry the compiler's diagnostics. Any thread may call it.
+Result<std::map<std::string, std::string>> compile(const CompileRequest &request);
+
+/// What the cache key needs to know of this compiler, as JSON (see runtime/Spec/CompilerPlugin.h).
+const std::string &compilerIdentity();
+
+} // namespace interlock

@@ -1,0 +1,56 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// The C boundary of libinterlock_compiler.so: translates requests, keeps nothing.
+#include "compiler/API/Compile.h"
+#include "runtime/Spec/CompilerPlugin.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <cstddef>
+
+#define ILK_EXPORT extern "C" __attribute__((visibility("default")))
+
+struct ilk_compiler_output {
+  std::map<std::string, std::string> parts;
+  std::string error;
+};
+
+ILK_EXPORT uint32_t ilk_compiler_abi(void) { return ILK_COMPILER_ABI; }
+
+ILK_EXPORT const char *ilk_compiler_identity(void) { return interlock::compilerIdentity().c_str(); }
+
+ILK_EXPORT int32_t ilk_compiler_compile(const ilk_compiler_request *request, ilk_compiler_output **out) {
+  auto *output = new ilk_compiler_output;
+  *out = output;
+  auto fail = [&](std::string message) {
+    output->error = std::move(message);
+    return 1;
+  };
+  if (!request || request->size < sizeof(ilk_compiler_request) || !request->spec || !request->parts)
+    return fail("expected a request with its size, a spec and parts, got an incomplete one");
+  auto spec = interlock::parseSpec(std::string_view(request->spec, request->spec_size));
+  if (!spec)
+    return fail(spec.error().message);
+  interlock::CompileRequest compile{*spec, request->template_dir ? request->template_dir : "", {}};
+  for (llvm::StringRef part : llvm::split(llvm::StringRef(request->parts), ','))
+    if (!part.empty())
+      compile.parts.insert(part.str());
+  auto parts = interlock::compile(compile);
+  if (!parts)
+    return fail(parts.error().message);
+  output->parts = std::move(*parts);
+  return 0;
+}
+
+ILK_EXPORT const char *ilk_compiler_output_part(const ilk_compiler_output *out, const char *name, size_t *size) {
+  auto part = out->parts.find(name);
+  if (part == out->parts.end())
+    return nullptr;
+  *size = part->second.size();
+  return part->second.data();
+}
+
+ILK_EXPORT const char *ilk_compiler_output_error(const ilk_compiler_output *out) { return out->error.c_str(); }
+
+ILK_EXPORT void ilk_compiler_output_free(ilk_compiler_output *out) { delete out; }

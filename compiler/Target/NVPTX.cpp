@@ -1,0 +1,151 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// Drives LLVM directly, so that every intermediate step can be shown.
+#include "compiler/Target/NVPTX.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Target/LLVMIR/Export.h"
+
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+
+#include <mutex>
+
+using namespace mlir;
+
+namespace interlock::target {
+namespace {
+
+/// What raises the PTX ISA above the chip's own minimum, by the spelling that an operation or inline assembly has.
+struct Feature {
+  llvm::StringLiteral opName; ///< prefix of an operation's name, or empty
+  llvm::StringLiteral text;   ///< substring of inline assembly, or empty
+  unsigned ptxIsa;
+};
+constexpr Feature features[] = {
+    {"nvvm.cluster.arrive", "barrier.cluster", 80},
+    {"nvvm.read.ptx.sreg.cluster", "%cluster", 78},
+    {"nvvm.mapa", "mapa", 78},
+    {"nvvm.mbarrier", "mbarrier", 70},
+    {"nvvm.mbarrier.try_wait", "mbarrier.try_wait", 78},
+    {"nvvm.mbarrier.init.fence", "fence.mbarrier_init", 80},
+    {"nvvm.fence.mbarrier.init", "", 80},
+    {"nvvm.fence.sync_restrict", "sync_restrict", 86},
+    {"nvvm.fence.proxy", "fence.proxy.async", 80},
+    {"nvvm.cp.async.bulk", "cp.async.bulk", 80},
+    {"", "st.async", 81},
+    {"", "mbarrier.arrive.expect_tx", 80},
+    {"", ".relaxed.cluster.shared", 80},
+    {"", "fence.acquire", 86},
+    {"", "fence.release", 86},
+    {"nvvm.match.sync", "match.", 60},
+};
+
+/// mbarrier operations that state `.relaxed` need PTX ISA 8.6; those that state any scope need 8.0.
+unsigned mbarrierQualifierIsa(Operation *op) {
+  if (auto relaxed = op->getAttrOfType<BoolAttr>("relaxed"); relaxed && relaxed.getValue())
+    return 86;
+  return op->hasAttr("scope") ? 80 : 0;
+}
+
+/// LLVM prints one-sided fences (`fence.acquire.cluster`) for acquire and release fences on chips that have them.
+unsigned fenceIsa(LLVM::FenceOp fence, const TargetInfo &target) {
+  auto ordering = fence.getOrdering();
+  bool oneSided = ordering == LLVM::AtomicOrdering::acquire || ordering == LLVM::AtomicOrdering::release;
+  return oneSided && target.computeCapability >= 90 ? 86 : 60;
+}
+
+void initialiseLLVM() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+  });
+}
+
+void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager sccs;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(sccs);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, sccs, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
+}
+
+} // namespace
+
+unsigned requiredPtxIsa(ModuleOp lowered, const TargetInfo &target) {
+  unsigned isa = target.minPtxIsa;
+  lowered.walk([&](Operation *op) {
+    StringRef name = op->getName().getStringRef();
+    StringRef assembly;
+    if (auto inlineAsm = dyn_cast<LLVM::InlineAsmOp>(op))
+      assembly = inlineAsm.getAsmString();
+    for (const Feature &feature : features)
+      if ((!feature.opName.empty() && name.starts_with(feature.opName)) ||
+          (!feature.text.empty() && assembly.contains(feature.text)))
+        isa = std::max(isa, feature.ptxIsa);
+    if (name.starts_with("nvvm.mbarrier"))
+      isa = std::max(isa, mbarrierQualifierIsa(op));
+    if (assembly.contains("mbarrier") && assembly.contains(".relaxed"))
+      isa = std::max(isa, 86u);
+    if (auto fence = dyn_cast<LLVM::FenceOp>(op))
+      isa = std::max(isa, fenceIsa(fence, target));
+  });
+  return isa;
+}
+
+FailureOr<NVPTXOutput> emitNVPTX(ModuleOp lowered, const TargetInfo &target) {
+  initialiseLLVM();
+  NVPTXOutput output;
+  output.ptxIsa = requiredPtxIsa(lowered, target);
+
+  llvm::Triple triple("nvptx64-nvidia-cuda");
+  std::string error;
+  const llvm::Target *backEnd = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!backEnd)
+    return lowered.emitError() << "expected the NVPTX back end in this build, got: " << error;
+  std::string chip(target.name), isa = "+ptx" + std::to_string(output.ptxIsa);
+  std::unique_ptr<llvm::TargetMachine> machine(backEnd->createTargetMachine(
+      triple, chip, isa, llvm::TargetOptions(), std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Default));
+
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module = translateModuleToLLVMIR(lowered, context, "interlock");
+  if (!module)
+    return failure();
+  module->setTargetTriple(triple);
+  module->setDataLayout(machine->createDataLayout());
+  optimise(*module, *machine);
+
+  llvm::raw_string_ostream(output.llvmIR) << *module;
+
+  constexpr unsigned sharedSpace = 3;
+  for (const llvm::GlobalVariable &global : module->globals())
+    if (global.getAddressSpace() == sharedSpace)
+      output.sharedBytes += module->getDataLayout().getTypeAllocSize(global.getValueType());
+
+  llvm::SmallString<0> text;
+  llvm::raw_svector_ostream stream(text);
+  llvm::legacy::PassManager codegen;
+  if (machine->addPassesToEmitFile(codegen, stream, nullptr, llvm::CodeGenFileType::AssemblyFile))
+    return lowered.emitError() << "expected a back end that writes assembly, got one for " << chip << " that does not";
+  codegen.run(*module);
+  output.ptx = std::string(text);
+  return output;
+}
+
+} // namespace interlock::target

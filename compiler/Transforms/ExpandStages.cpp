@@ -1,0 +1,112 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// Replaces stage operations by their specialised templates.
+#include "compiler/Transforms/Passes.h"
+#include "compiler/Transforms/StageModule.h"
+#include "compiler/Transforms/TemplatePreamble.h"
+#include "dialects/EP/EP.h"
+#include "dialects/Sync/Sync.h"
+#include "templates/Embedded.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+
+namespace interlock {
+#define GEN_PASS_DEF_EXPANDSTAGES
+#include "compiler/Transforms/Passes.h.inc"
+
+namespace {
+
+/// The text of a template: the directory's file if it has one, else the embedded one.
+FailureOr<std::string> templateText(Operation *stage, StringRef directory, StringRef name) {
+  if (!directory.empty()) {
+    SmallString<128> path(directory);
+    llvm::sys::path::append(path, name);
+    if (auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/true))
+      return (*file)->getBuffer().str();
+    else if (file.getError() != std::errc::no_such_file_or_directory)
+      return stage->emitError() << "expected to read the template " << path << ", got: " << file.getError().message();
+  }
+  for (const templates::EmbeddedFile &file : templates::embedded())
+    if (file.name == std::string_view(name))
+      return std::string(file.text);
+  return stage->emitError() << "expected a template " << name << ", got none";
+}
+
+/// Parses one template file behind the preamble. The preamble shares the file's first line (a comment).
+OwningOpRef<ModuleOp> parseTemplate(Operation *stage, StringRef preamble, StringRef directory, StringRef name) {
+  FailureOr<std::string> text = templateText(stage, directory, name);
+  if (failed(text))
+    return nullptr;
+  auto sources = std::make_shared<llvm::SourceMgr>();
+  sources->AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy((preamble + *text).str(), name), SMLoc());
+  std::string message;
+  llvm::raw_string_ostream stream(message);
+  OwningOpRef<ModuleOp> module;
+  {
+    // Printed with file, line and caret, then carried by one diagnostic at the stage.
+    SourceMgrDiagnosticHandler handler(*sources, stage->getContext(), stream);
+    // Not verified alone: a template calls functions of common.mlir. The expanded module is verified as a whole.
+    module = parseSourceFile<ModuleOp>(sources, ParserConfig(stage->getContext(), /*verifyAfterParse=*/false));
+  }
+  if (!module)
+    stage->emitError() << "expected a template that parses, got:\n" << message;
+  return module;
+}
+
+struct ExpandStagesPass : impl::ExpandStagesBase<ExpandStagesPass> {
+  using ExpandStagesBase::ExpandStagesBase;
+
+  LogicalResult expand(Operation *stage) {
+    FailureOr<KernelSpec> spec = specOfStage(stage);
+    FailureOr<TargetInfo> target = targetOf(stage);
+    if (failed(spec) || failed(target))
+      return failure();
+    std::string preamble = templatePreamble(*spec, *target);
+    std::string file = std::string(name(spec->kernel)) + ".mlir";
+    // The entry takes the stage's name.
+    StringAttr symbol = stage->getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName());
+    Block *body = getOperation().getBody();
+    for (StringRef source : {StringRef("common.mlir"), StringRef(file)}) {
+      OwningOpRef<ModuleOp> module = parseTemplate(stage, preamble, templateDir, source);
+      if (!module)
+        return failure();
+      for (Operation &function : llvm::make_early_inc_range(*module->getBody())) {
+        if (function.hasAttr("ep.kernel"))
+          SymbolTable::setSymbolName(&function, symbol);
+        function.moveBefore(body, body->end());
+      }
+    }
+    stage->erase();
+    return success();
+  }
+
+  void runOnOperation() override {
+    SmallVector<Operation *> stages;
+    for (Operation &op : getOperation().getOps())
+      if (isa<ep::DispatchOp, ep::CombineOp>(op))
+        stages.push_back(&op);
+    // The templates' private functions are specialised to their stage, so two stages cannot share a module.
+    if (stages.size() > 1) {
+      InFlightDiagnostic error = stages[1]->emitError() << "expected one stage in a module, got another";
+      error.attachNote(stages[0]->getLoc()) << "see the first stage here";
+      return signalPassFailure();
+    }
+    if (!stages.empty() && failed(expand(stages.front())))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace interlock

@@ -1,0 +1,170 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// A hand-off becomes, per stage, a slot with a full and an empty barrier in every CTA; only the leader's empty barriers
+// are used. Within a cluster the payload and its completion travel by store_async (PTX ISA, "st.async"), so a consumer's
+// arrive.expect_tx carries no data and stays relaxed at CTA scope.
+#include "compiler/Transforms/Handoffs.h"
+#include "compiler/Transforms/Passes.h"
+#include "dialects/EP/EP.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+using namespace mlir;
+
+namespace interlock {
+#define GEN_PASS_DEF_LOWERHANDOFFS
+#include "compiler/Transforms/Passes.h.inc"
+
+namespace {
+
+class HandoffLowering {
+public:
+  explicit HandoffLowering(const Handoff &handoff)
+      : handoff(handoff), b(handoff.op.getLoc(), handoff.op), stages(handoff.op.getStages()),
+        payload(cast<sync::HandoffType>(handoff.op.getType()).getPayload()),
+        payloadBytes(payload.getIntOrFloatBitWidth() / 8) {}
+
+  void run() {
+    allocate();
+    for (const HandoffUse &use : handoff.uses) {
+      b.setLoc(use.op->getLoc());
+      b.setInsertionPoint(use.op);
+      lower(use);
+      use.op->erase();
+    }
+    handoff.op->erase();
+  }
+
+private:
+  bool crossesCtas() const { return handoff.cluster > 1; }
+  Value constant(int64_t value) { return arith::ConstantIntOp::create(b, value, 32); }
+  Value isFirstThread() {
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, ep::ThreadIdOp::create(b, b.getI32Type()), constant(0));
+  }
+
+  /// Storage, and barriers initialised by one thread and made visible to every thread that will use them.
+  void allocate() {
+    for (int64_t stage = 0; stage < stages; ++stage) {
+      full.push_back(sync::BarrierAllocOp::create(b));
+      empty.push_back(sync::BarrierAllocOp::create(b));
+      slots.push_back(sync::SharedAllocOp::create(b, sync::PtrType::get(b.getContext(), sync::Space::shared),
+                                                  b.getI64IntegerAttr(payloadBytes), b.getI64IntegerAttr(payloadBytes)));
+    }
+    auto init = scf::IfOp::create(b, isFirstThread(), /*withElseRegion=*/false);
+    {
+      OpBuilder::InsertionGuard restore(b);
+      b.setInsertionPointToStart(init.thenBlock());
+      for (int64_t stage = 0; stage < stages; ++stage) {
+        sync::BarrierInitOp::create(b, full[stage], b.getI32IntegerAttr(1));
+        sync::BarrierInitOp::create(b, empty[stage], b.getI32IntegerAttr(handoff.cluster));
+      }
+      if (crossesCtas())
+        sync::InitFenceOp::create(b);
+    }
+    if (crossesCtas()) {
+      // The init fence publishes the barriers, so the arrive has nothing left to release.
+      sync::ClusterArriveOp::create(b, sync::Sem::relaxed);
+      sync::ClusterWaitOp::create(b, sync::Sem::acquire);
+    } else {
+      sync::CtaBarrierOp::create(b);
+    }
+  }
+
+  /// The one of `perStage` that iteration `iteration` uses.
+  Value pick(ArrayRef<Value> perStage, Value iteration) {
+    Value chosen = perStage[0];
+    if (stages == 1)
+      return chosen;
+    Value stage = arith::RemUIOp::create(b, iteration, constant(stages));
+    for (int64_t i = 1; i < stages; ++i) {
+      Value is = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, stage, constant(i));
+      chosen = arith::SelectOp::create(b, is, perStage[i], chosen);
+    }
+    return chosen;
+  }
+
+  /// Parity of the phase that the full barrier completes in `iteration`.
+  Value fullParity(Value iteration) {
+    Value round = stages == 1 ? iteration : arith::DivUIOp::create(b, iteration, constant(stages)).getResult();
+    return arith::AndIOp::create(b, round, constant(1));
+  }
+
+  /// A fresh barrier counts as having completed the phase before its first, of parity 1: the first acquire passes.
+  void waitEmpty(Value iteration, sync::Scope scope) {
+    Value parity = arith::XOrIOp::create(b, fullParity(iteration), constant(1));
+    markSharedOnly(sync::BarrierWaitOp::create(b, sync::Sem::acquire, scope, pick(empty, iteration), parity));
+  }
+
+  void markSharedOnly(Operation *op) { op->setAttr(sharedOnlyAttrName, b.getUnitAttr()); }
+
+  void lower(const HandoffUse &use) {
+    sync::Scope scope = use.op->getAttrOfType<sync::ScopeAttr>(scopeAttrName).getValue();
+    Value iteration = use.op->getOperand(1);
+    switch (use.role) {
+    case HandoffRole::producerAcquire:
+      return waitEmpty(iteration, scope);
+    case HandoffRole::publish:
+      return publish(iteration, use.op->getOperand(2), scope);
+    case HandoffRole::consumerWait:
+      return consumerWait(use.op, iteration, scope);
+    case HandoffRole::consumerRelease: {
+      Value leader = crossesCtas() ? constant(0) : Value();
+      return markSharedOnly(
+          sync::BarrierArriveOp::create(b, sync::Sem::release, scope, pick(empty, iteration), leader));
+    }
+    case HandoffRole::producerTail:
+      for (int64_t stage = 0; stage < stages; ++stage)
+        waitEmpty(arith::AddIOp::create(b, iteration, constant(stage)), scope);
+      return;
+    }
+  }
+
+  void publish(Value iteration, Value value, sync::Scope scope) {
+    Value slot = pick(slots, iteration), barrier = pick(full, iteration);
+    if (!crossesCtas()) {
+      ep::StoreOp::create(b, value, slot);
+      markSharedOnly(sync::BarrierArriveOp::create(b, sync::Sem::release, scope, barrier, Value()));
+      return;
+    }
+    for (int64_t rank = 0; rank < handoff.cluster; ++rank)
+      sync::StoreAsyncOp::create(b, value, slot, barrier, constant(rank));
+  }
+
+  void consumerWait(Operation *op, Value iteration, sync::Scope scope) {
+    Value barrier = pick(full, iteration);
+    if (crossesCtas()) {
+      auto expect = scf::IfOp::create(b, isFirstThread(), /*withElseRegion=*/false);
+      OpBuilder::InsertionGuard restore(b);
+      b.setInsertionPointToStart(expect.thenBlock());
+      sync::BarrierExpectTxOp::create(b, sync::Sem::relaxed, sync::Scope::cta, barrier,
+                                      b.getI32IntegerAttr(payloadBytes));
+    }
+    markSharedOnly(sync::BarrierWaitOp::create(b, sync::Sem::acquire, scope, barrier, fullParity(iteration)));
+    op->getResult(0).replaceAllUsesWith(ep::LoadOp::create(b, payload, pick(slots, iteration)));
+  }
+
+  const Handoff &handoff;
+  ImplicitLocOpBuilder b;
+  int64_t stages;
+  Type payload;
+  int64_t payloadBytes;
+  SmallVector<Value> full, empty, slots;
+};
+
+struct LowerHandoffsPass : impl::LowerHandoffsBase<LowerHandoffsPass> {
+  void runOnOperation() override {
+    for (const Handoff &handoff : collectHandoffs(getOperation())) {
+      for (const HandoffUse &use : handoff.uses)
+        if (!use.op->hasAttr(scopeAttrName)) {
+          use.op->emitError() << "expected a scope on every hand-off operation, got none: run sync-infer-scopes first";
+          return signalPassFailure();
+        }
+      HandoffLowering(handoff).run();
+    }
+  }
+};
+
+} // namespace
+} // namespace interlock

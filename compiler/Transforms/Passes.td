@@ -1,0 +1,98 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+#ifndef INTERLOCK_COMPILER_TRANSFORMS_PASSES
+#define INTERLOCK_COMPILER_TRANSFORMS_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def ExpandStages : Pass<"ep-expand-stages", "mlir::ModuleOp"> {
+  let summary = "Replace each stage operation by its template, specialised to the stage's attributes";
+  let description = [{
+    A stage (`ep.dispatch`, `ep.combine`) becomes a kernel function of the same name. Its template is parsed behind a
+    preamble of type and attribute aliases that is made from the stage's attributes, so every parameter is a constant
+    from here on. Diagnostics in a template carry the template's file name and line.
+
+    ```mlir
+    module attributes {ep.target = "sm_90a"} {
+      ep.dispatch @dispatch {…}
+    }
+    // becomes
+    module attributes {ep.target = "sm_90a"} {
+      func.func @dispatch(%window: i64, …) attributes {ep.kernel, ep.block_threads = 512 : i32, …} {…}
+    }
+    ```
+  }];
+  let options = [
+    Option<"templateDir", "template-dir", "std::string", /*default=*/"\"\"",
+           "Directory whose .mlir files override the embedded templates">
+  ];
+  let dependentDialects = ["mlir::func::FuncDialect", "mlir::arith::ArithDialect", "mlir::scf::SCFDialect",
+                           "mlir::math::MathDialect", "mlir::vector::VectorDialect", "interlock::sync::SyncDialect",
+                           "interlock::ep::EPDialect"];
+}
+
+def LowerTiles : Pass<"ep-lower-tiles", "mlir::func::FuncOp"> {
+  let summary = "Turn ep.for_each_tile into a strided loop, or into a loop fed by a hand-off from the cluster's leader";
+  let description = [{
+    `grid_stride`: cluster c takes the units c, c + clusters, …; CTA r of it the tile `unit * cluster + r`.
+
+    `claimed`: one thread of the leader CTA takes the next unit from a counter in device memory and publishes it through
+    a `sync.handoff` to every CTA of the cluster; the loop ends when the unit is beyond the last, and the leader drains the
+    hand-off before it goes on.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::scf::SCFDialect", "interlock::sync::SyncDialect"];
+}
+
+def InferScopes : Pass<"sync-infer-scopes", "mlir::func::FuncOp"> {
+  let summary = "Give every hand-off operation without a scope the smallest one that includes producer and consumers";
+  let description = [{
+    A hand-off within a cluster of one CTA gets `cta`, any larger cluster `cluster`. A scope that is already there stays
+    as it is: `sync-verify-scopes` judges it. Each inference is said in a remark.
+
+    ```mlir
+    %h = sync.handoff cluster = 4 stages = 1 : !sync.handoff<i32>
+    %v = sync.consumer_wait %h[%i] : !sync.handoff<i32>
+    // becomes
+    %v = sync.consumer_wait %h[%i] scope(cluster) : !sync.handoff<i32>
+    ```
+  }];
+}
+
+def VerifyScopes : Pass<"sync-verify-scopes", "mlir::func::FuncOp"> {
+  let summary = "Refuse a hand-off whose release or acquire does not include the thread on the other side";
+  let description = [{
+    For each hand-off both directions are judged: the full direction (`publish` releases, `consumer_wait` acquires) and
+    the empty direction (`consumer_release` releases, `producer_acquire` and `producer_tail` acquire). Each side is
+    compared with the distance between the two actors, never with the other side's scope (PTX ISA, "Morally strong
+    operations"). A hand-off that is published but never drained, or waited for but never freed, is refused too. The pass
+    rewrites nothing.
+  }];
+}
+
+def LowerHandoffs : Pass<"sync-lower-handoffs", "mlir::func::FuncOp"> {
+  let summary = "Turn hand-offs into a full and an empty barrier per stage, slots, and operations on them";
+  let description = [{
+    Within a cluster the leader publishes by `sync.store_async` into every CTA's slot, completing on that CTA's full
+    barrier, and a consumer frees the slot by a remote arrive on the leader's empty barrier. Within a CTA a plain store and
+    an arrive do. Waits and arrives whose payload is in shared memory alone are marked `shared_only`, which lets
+    `sync-lower-waits` choose a restricted fence.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::scf::SCFDialect", "interlock::sync::SyncDialect",
+                           "interlock::ep::EPDialect"];
+}
+
+def LowerWaits : Pass<"sync-lower-waits", "mlir::func::FuncOp"> {
+  let summary = "Turn barrier waits into try_wait loops, in one of two strategies";
+  let description = [{
+    `relaxed-fence`: a wait at cluster scope becomes a loop of relaxed tries and one acquire fence behind it, restricted to
+    shared memory where the wait is `shared_only`; a `shared_only` release arrive at cluster scope becomes a restricted
+    release fence and a relaxed arrive. (PTX ISA 8.6, "fence", "mbarrier.try_wait".)
+    `acquire`: the tries acquire at the wait's own scope, and arrives release by themselves.
+    Waits at CTA scope always acquire in the try, which costs nothing there.
+  }];
+  let options = [
+    Option<"strategy", "strategy", "std::string", /*default=*/"\"relaxed-fence\"", "relaxed-fence or acquire">
+  ];
+  let dependentDialects = ["mlir::scf::SCFDialect", "interlock::sync::SyncDialect"];
+}
+
+#endif // INTERLOCK_COMPILER_TRANSFORMS_PASSES

@@ -1,0 +1,138 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+#include "compiler/Transforms/TemplatePreamble.h"
+
+#include "runtime/Spec/WindowLayout.h"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+
+namespace interlock {
+namespace {
+
+class Preamble {
+public:
+  void integer(const char *name, uint64_t value, unsigned bits) {
+    text += fmt::format("#{} = {} : i{} ", name, static_cast<int64_t>(value), bits);
+  }
+  void flag(const char *name, bool value) { text += fmt::format("#{} = {} ", name, value); }
+  void line(std::string_view alias) { text.append(alias).append(" "); }
+  std::string take() { return std::move(text); }
+
+private:
+  std::string text;
+};
+
+std::string_view mlirType(DType dtype) {
+  switch (dtype) {
+  case DType::f32:
+    return "f32";
+  case DType::f16:
+    return "f16";
+  case DType::bf16:
+    return "bf16";
+  case DType::f8e4m3fn:
+    return "f8E4M3FN";
+  case DType::f8e4m3fnuz:
+    return "f8E4M3FNUZ";
+  case DType::f8e5m2:
+    return "f8E5M2";
+  }
+  return "none";
+}
+
+constexpr uint32_t packetBytes = 16;
+/// Packets that a lane keeps in flight; the templates spell them out.
+constexpr uint32_t packetsPerLane = 4;
+
+void addLayer(Preamble &p, const LayerSpec &layer) {
+  p.integer("ranks", layer.ranks, 32);
+  p.integer("all_ranks", layer.ranks == 64 ? ~uint64_t(0) : (uint64_t(1) << layer.ranks) - 1, 64);
+  p.integer("experts", layer.experts, 32);
+  p.integer("experts_per_rank", layer.expertsPerRank(), 32);
+  p.integer("topk", layer.topk, 32);
+  p.integer("topk_bytes", uint64_t(layer.topk) * 4, 64);
+  p.integer("rows_per_source", layer.rowsPerSource(), 32);
+  p.integer("rows_per_source_wide", layer.rowsPerSource(), 64);
+  p.integer("scale_bytes", layer.scaleBytes, 64);
+  p.integer("scale_words", layer.scaleBytes / 4, 32);
+  p.flag("expert_rows", layer.expertRows);
+}
+
+void addWindow(Preamble &p, const KernelSpec &spec) {
+  WindowLayout w = windowLayout(spec.layer);
+  p.integer("off_control", w.control, 64);
+  p.integer("off_result", w.results + sizeof(OpResult) * static_cast<uint64_t>(spec.kernel), 64);
+  p.integer("off_started", w.started, 64);
+  p.integer("off_arrived", w.arrived, 64);
+  p.integer("off_counts", w.counts, 64);
+  p.integer("off_landing", w.landing, 64);
+  p.integer("off_meta", w.meta, 64);
+  p.integer("off_expert_out", w.expertOut, 64);
+  p.integer("signal_stride", WindowLayout::signalStride, 64);
+  p.integer("row_stride", w.rowStride, 64);
+  p.integer("combine_row_stride", w.combineRowStride, 64);
+  p.integer("out_rows", w.outRows, 64);
+  p.integer("meta_stride", w.metaStride, 64);
+  p.integer("meta_weights", w.metaWeights, 64);
+  p.integer("meta_token", w.metaToken, 64);
+  p.integer("meta_scales", w.metaScales, 64);
+  p.integer("control_ticket", offsetof(ControlBlock, ticket), 64);
+  p.integer("control_claim", offsetof(ControlBlock, claim), 64);
+  p.integer("control_status", offsetof(ControlBlock, status), 64);
+  p.integer("control_dropped", offsetof(ControlBlock, dropped), 64);
+  p.integer("control_lost", offsetof(ControlBlock, lost), 64);
+  p.integer("control_dead", offsetof(ControlBlock, dead), 64);
+  p.integer("control_last_use", offsetof(ControlBlock, lastUse), 64);
+  p.integer("status_overflow", opOverflow, 32);
+  p.integer("status_peer_lost", opPeerLost, 32);
+  p.integer("status_bad_id", opBadId, 32);
+}
+
+void addGeometry(Preamble &p, const KernelSpec &spec, const TargetInfo &target) {
+  const LayerSpec &layer = spec.layer;
+  bool combine = spec.kernel == KernelKind::combine;
+  uint32_t packets = static_cast<uint32_t>((combine ? combineRowBytes(layer) : rowBytes(layer)) / packetBytes);
+  uint32_t segmentPackets = packetsPerLane * target.warpWidth;
+  uint32_t segments = (packets + segmentPackets - 1) / segmentPackets;
+  uint32_t tile = spec.tileTokens;
+  p.integer("block_threads", spec.blockThreads, 32);
+  p.integer("warp_width", target.warpWidth, 32);
+  p.integer("warps", spec.blockThreads / target.warpWidth, 32);
+  p.integer("cluster", spec.cluster, 32);
+  p.line(spec.schedule == Schedule::claimed ? "#schedule = #ep.schedule<claimed>" : "#schedule = #ep.schedule<grid_stride>");
+  p.integer("tile_tokens", tile, 32);
+  p.integer("tile_tokens_less_one", tile - 1, 32);
+  p.integer("tile_pairs", uint64_t(tile) * layer.topk, 32);
+  p.integer("packets", packets, 32);
+  p.integer("last_packet", packets - 1, 32);
+  p.integer("segment_packets", segmentPackets, 32);
+  p.integer("segments", segments, 32);
+  p.flag("whole_segments", packets % segmentPackets == 0);
+  // dispatch: a token's segments and one item more for its meta row; combine: its segments
+  p.integer("items_per_token", segments + 1, 32);
+  p.integer("tile_items", uint64_t(tile) * (segments + 1), 32);
+  p.integer("tile_segments", uint64_t(tile) * segments, 32);
+  // bytes of the tables in shared memory
+  p.integer("ranks_bytes", uint64_t(layer.ranks) * 4, 64);
+  p.integer("tile_masks_bytes", uint64_t(tile) * 8, 64);
+  p.integer("tile_slots_bytes", uint64_t(tile) * layer.ranks * 4, 64);
+  p.integer("tile_rows_bytes", uint64_t(tile) * layer.topk * 8, 64);
+  p.integer("tile_weights_bytes", uint64_t(tile) * layer.topk * 4, 64);
+  p.integer("tile_numbers_bytes", uint64_t(tile) * 4, 64);
+}
+
+} // namespace
+
+std::string templatePreamble(const KernelSpec &spec, const TargetInfo &target) {
+  Preamble p;
+  DType dtype = spec.kernel == KernelKind::combine ? spec.layer.combineDType : spec.layer.dtype;
+  p.line(fmt::format("!elem = {}", mlirType(dtype)));
+  p.line(fmt::format("!acc = vector<{}xf32>", packetBytes / byteSize(dtype)));
+  addLayer(p, spec.layer);
+  addWindow(p, spec);
+  addGeometry(p, spec, target);
+  return p.take();
+}
+
+} // namespace interlock

@@ -1,0 +1,536 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// Dispatch: every token row goes once to each rank that owns one of its experts.
+//
+// Protocol. Each source owns a region of every destination's landing buffer and fills it in its own token order, so a
+// row's slot is the number of earlier tokens that go to the same rank: every CTA finds it by counting the ids before its
+// tile (a few bytes per token, from L2), and nothing is exchanged before data moves. The CTA that is done last writes the
+// counts, signals every rank, waits for every rank's signal, and leaves the counters ready for the next launch. No CTA
+// waits for another CTA of its own grid, so any grid is right and the launch is not cooperative.
+//
+// Memory order. Rows are plain stores; ticket and `arrived` signal publish them (facts 1 and 2 of common.mlir). A landing
+// buffer is written again only after every destination has started a later operation than the one that filled it:
+// `started` says that the destination's readers, which precede that operation in its stream, are done (fact 3).
+
+// The ranks that own an expert of token `token`, among the live ones.
+func.func private @destinations(%ids: i64, %token: i32, %live: i64) -> i64 {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %none = arith.constant 0 : i64
+  %four = arith.constant 4 : i64
+  %topk = arith.constant #topk
+  %ids_stride = arith.constant #topk_bytes
+  %row = func.call @at(%ids, %token, %ids_stride) : (i64, i32, i64) -> i64
+  %all = scf.for %k = %zero to %topk step %one iter_args(%mask = %none) -> (i64) : i32 {
+    %a = func.call @at(%row, %k, %four) : (i64, i32, i64) -> i64
+    %p = ep.global_ptr %a : !sync.ptr<global>
+    %id = ep.load %p : !sync.ptr<global> -> i32
+    %valid, %rank = func.call @owner(%id) : (i32) -> (i1, i32)
+    %bit = func.call @rank_bit(%rank) : (i32) -> i64
+    %add = arith.select %valid, %bit, %none : i64
+    %next = arith.ori %mask, %add : i64
+    scf.yield %next : i64
+  }
+  %to = arith.andi %all, %live : i64
+  return %to : i64
+}
+
+// Adds the rows of tokens [from, to) to the per-rank counts in shared memory. All threads of the CTA; a cta_barrier must
+// follow. A warp looks at one group of tokens at a time, a token a lane, and counts each rank by a ballot.
+func.func private @count_rows(%ids: i64, %live: i64, %counts: !sync.ptr<shared>, %from: i32, %to: i32) {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %none = arith.constant 0 : i64
+  %four = arith.constant 4 : i64
+  %ranks = arith.constant #ranks
+  %width = arith.constant #warp_width
+  %threads = arith.constant #block_threads
+  %lane = ep.lane_id : i32
+  %warp = ep.warp_id : i32
+  %skip = arith.muli %warp, %width : i32
+  %begin = arith.addi %from, %skip : i32
+  %high = arith.addi %lane, %width : i32
+  // lane l gathers the counts of ranks l and l + warp width
+  %low_sum, %high_sum = scf.for %group = %begin to %to step %threads iter_args(%l0 = %zero, %h0 = %zero) -> (i32, i32) : i32 {
+    %token = arith.addi %group, %lane : i32
+    %inside = arith.cmpi slt, %token, %to : i32
+    %mask = scf.if %inside -> (i64) {
+      %m = func.call @destinations(%ids, %token, %live) : (i64, i32, i64) -> i64
+      scf.yield %m : i64
+    } else {
+      scf.yield %none : i64
+    }
+    %l2, %h2 = scf.for %rank = %zero to %ranks step %one iter_args(%l1 = %l0, %h1 = %h0) -> (i32, i32) : i32 {
+      %goes = func.call @has_rank(%mask, %rank) : (i64, i32) -> i1
+      %votes = ep.ballot %goes : i64
+      %count_wide = math.ctpop %votes : i64
+      %count = arith.trunci %count_wide : i64 to i32
+      %is_low = arith.cmpi eq, %rank, %lane : i32
+      %is_high = arith.cmpi eq, %rank, %high : i32
+      %add_low = arith.select %is_low, %count, %zero : i32
+      %add_high = arith.select %is_high, %count, %zero : i32
+      %l = arith.addi %l1, %add_low : i32
+      %h = arith.addi %h1, %add_high : i32
+      scf.yield %l, %h : i32, i32
+    }
+    scf.yield %l2, %h2 : i32, i32
+  }
+  %has_low = arith.cmpi ult, %lane, %ranks : i32
+  scf.if %has_low {
+    %p = func.call @shared_at(%counts, %lane, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
+    %old = sync.atomic add relaxed cta %p, %low_sum : !sync.ptr<shared>, i32
+  }
+  %has_high = arith.cmpi ult, %high, %ranks : i32
+  scf.if %has_high {
+    %p = func.call @shared_at(%counts, %high, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
+    %old = sync.atomic add relaxed cta %p, %high_sum : !sync.ptr<shared>, i32
+  }
+  return
+}
+
+// Warp 0, a token of the tile a lane: fills the tile's masks (ranks that a token goes to) and slots (row at each of
+// them), and moves the counts past the tile.
+func.func private @assign_slots(%ids: i64, %live: i64, %first: i32, %tokens: i32, %counts: !sync.ptr<shared>,
+                                %masks: !sync.ptr<shared>, %slots: !sync.ptr<shared>, %control: !sync.ptr<global>) {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %none = arith.constant 0 : i64
+  %one_wide = arith.constant 1 : i64
+  %four = arith.constant 4 : i64
+  %eight = arith.constant 8 : i64
+  %ranks = arith.constant #ranks
+  %tile_tokens = arith.constant #tile_tokens
+  %rows = arith.constant #rows_per_source
+  %lane = ep.lane_id : i32
+  %token = arith.addi %first, %lane : i32
+  %in_tile = arith.cmpi ult, %lane, %tile_tokens : i32
+  %exists = arith.cmpi slt, %token, %tokens : i32
+  %mine = arith.andi %in_tile, %exists : i1
+  %mask = scf.if %mine -> (i64) {
+    %m = func.call @destinations(%ids, %token, %live) : (i64, i32, i64) -> i64
+    scf.yield %m : i64
+  } else {
+    scf.yield %none : i64
+  }
+  scf.if %in_tile {
+    %p = func.call @shared_at(%masks, %lane, %eight) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
+    ep.store %mask, %p : i64, !sync.ptr<shared>
+  }
+  %lane_bit = func.call @rank_bit(%lane) : (i32) -> i64
+  %lanes_below = arith.subi %lane_bit, %one_wide : i64
+  %leader = arith.cmpi eq, %lane, %zero : i32
+  %row = arith.muli %lane, %ranks : i32
+  %drops = scf.for %rank = %zero to %ranks step %one iter_args(%d0 = %zero) -> (i32) : i32 {
+    %goes = func.call @has_rank(%mask, %rank) : (i64, i32) -> i1
+    %votes = ep.ballot %goes : i64
+    %count_p = func.call @shared_at(%counts, %rank, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
+    %base = ep.load %count_p : !sync.ptr<shared> -> i32
+    %below = arith.andi %votes, %lanes_below : i64
+    %before_wide = math.ctpop %below : i64
+    %before = arith.trunci %before_wide : i64 to i32
+    %slot = arith.addi %base, %before : i32
+    // every lane has read the count before lane 0 moves it
+    sync.warp_barrier
+    scf.if %leader {
+      %total_wide = math.ctpop %votes : i64
+      %total = arith.trunci %total_wide : i64 to i32
+      %next = arith.addi %base, %total : i32
+      ep.store %next, %count_p : i32, !sync.ptr<shared>
+    }
+    scf.if %goes {
+      %i = arith.addi %row, %rank : i32
+      %p = func.call @shared_at(%slots, %i, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
+      ep.store %slot, %p : i32, !sync.ptr<shared>
+    }
+    %full = arith.cmpi uge, %slot, %rows : i32
+    %drop = arith.andi %goes, %full : i1
+    %add = arith.extui %drop : i1 to i32
+    %d1 = arith.addi %d0, %add : i32
+    scf.yield %d1 : i32
+  }
+  %any = arith.cmpi ne, %drops, %zero : i32
+  scf.if %any {
+    %overflow = arith.constant #status_overflow
+    %dropped_at = arith.constant #control_dropped
+    %status_at = arith.constant #control_status
+    %dropped_p = ep.offset %control, %dropped_at : !sync.ptr<global>
+    %status_p = ep.offset %control, %status_at : !sync.ptr<global>
+    %o0 = sync.atomic add relaxed gpu %dropped_p, %drops : !sync.ptr<global>, i32
+    %o1 = sync.atomic or relaxed gpu %status_p, %overflow : !sync.ptr<global>, i32
+  }
+  return
+}
+
+// The routing handle's entry of every (token, k) of the tile: the row at the expert's rank, or -1.
+func.func private @write_slots(%ids: i64, %slots_out: i64, %first: i32, %tokens: i32, %masks: !sync.ptr<shared>,
+                               %slots: !sync.ptr<shared>, %control: !sync.ptr<global>) {
+  %none = arith.constant -1 : i32
+  %four = arith.constant 4 : i64
+  %eight = arith.constant 8 : i64
+  %true = arith.constant true
+  %topk = arith.constant #topk
+  %ranks = arith.constant #ranks
+  %rows = arith.constant #rows_per_source
+  %pairs = arith.constant #tile_pairs
+  %threads = arith.constant #block_threads
+  %ids_stride = arith.constant #topk_bytes
+  %tid = ep.thread_id : i32
+  scf.for %i = %tid to %pairs step %threads : i32 {
+    %local = arith.divui %i, %topk : i32
+    %k = arith.remui %i, %topk : i32
+    %token = arith.addi %first, %local : i32
+    %exists = arith.cmpi slt, %token, %tokens : i32
+    scf.if %exists {
+      %row = func.call @at(%ids, %token, %ids_stride) : (i64, i32, i64) -> i64
+      %a = func.call @at(%row, %k, %four) : (i64, i32, i64) -> i64
+      %p = ep.global_ptr %a : !sync.ptr<global>
+      %id = ep.load %p : !sync.ptr<global> -> i32
+      %valid, %rank = func.call @owner(%id) : (i32) -> (i1, i32)
+      %mask_p = func.call @shared_at(%masks, %local, %eight) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
+      %mask = ep.load %mask_p : !sync.ptr<shared> -> i64
+      %goes = func.call @has_rank(%mask, %rank) : (i64, i32) -> i1
+      %table = arith.muli %local, %ranks : i32
+      %entry = arith.addi %table, %rank : i32
+      %slot_p = func.call @shared_at(%slots, %entry, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
+      %slot = ep.load %slot_p : !sync.ptr<shared> -> i32
+      %fits = arith.cmpi ult, %slot, %rows : i32
+      %sent0 = arith.andi %valid, %goes : i1
+      %sent = arith.andi %sent0, %fits : i1
+      %result = arith.select %sent, %slot, %none : i32
+      %out_row = func.call @at(%slots_out, %token, %ids_stride) : (i64, i32, i64) -> i64
+      %out_a = func.call @at(%out_row, %k, %four) : (i64, i32, i64) -> i64
+      %out_p = ep.global_ptr %out_a : !sync.ptr<global>
+      ep.store %result, %out_p : i32, !sync.ptr<global>
+      %foreign0 = arith.cmpi ne, %id, %none : i32
+      %unknown = arith.xori %valid, %true : i1
+      %foreign = arith.andi %foreign0, %unknown : i1
+      scf.if %foreign {
+        %bad_id = arith.constant #status_bad_id
+        %status_at = arith.constant #control_status
+        %status_p = ep.offset %control, %status_at : !sync.ptr<global>
+        %old = sync.atomic or relaxed gpu %status_p, %bad_id : !sync.ptr<global>, i32
+      }
+    }
+  }
+  return
+}
+
+// One warp copies segment `segment` of a token's row to every rank in `mask`: four packets a lane are read together,
+// once, and written to each destination.
+func.func private @send_segment(%window: i64, %stride: i64, %rank: i32, %buffer: i32, %x: i64, %token: i32,
+                                %segment: i32, %mask: i64, %table: !sync.ptr<shared>) {
+  %none = arith.constant 0 : i64
+  %one_wide = arith.constant 1 : i64
+  %four = arith.constant 4 : i64
+  %width = arith.constant #warp_width
+  %segment_packets = arith.constant #segment_packets
+  %packets = arith.constant #packets
+  %last = arith.constant #last_packet
+  %whole = arith.constant #whole_segments
+  %packet_bytes = arith.constant 16 : i64
+  %row_stride = arith.constant #row_stride
+  %rows = arith.constant #rows_per_source
+  %landing = arith.constant #off_landing
+  %lane = ep.lane_id : i32
+  %skip = arith.muli %segment, %segment_packets : i32
+  %i0 = arith.addi %skip, %lane : i32
+  %i1 = arith.addi %i0, %width : i32
+  %i2 = arith.addi %i1, %width : i32
+  %i3 = arith.addi %i2, %width : i32
+  // beyond the row's end a lane reads the last packet again, so that the loads need no branch
+  %j0 = arith.minui %i0, %last : i32
+  %j1 = arith.minui %i1, %last : i32
+  %j2 = arith.minui %i2, %last : i32
+  %j3 = arith.minui %i3, %last : i32
+  %in0 = arith.cmpi ult, %i0, %packets : i32
+  %in1 = arith.cmpi ult, %i1, %packets : i32
+  %in2 = arith.cmpi ult, %i2, %packets : i32
+  %in3 = arith.cmpi ult, %i3, %packets : i32
+  %write0 = arith.ori %in0, %whole : i1
+  %write1 = arith.ori %in1, %whole : i1
+  %write2 = arith.ori %in2, %whole : i1
+  %write3 = arith.ori %in3, %whole : i1
+  %o0 = func.call @at(%none, %j0, %packet_bytes) : (i64, i32, i64) -> i64
+  %o1 = func.call @at(%none, %j1, %packet_bytes) : (i64, i32, i64) -> i64
+  %o2 = func.call @at(%none, %j2, %packet_bytes) : (i64, i32, i64) -> i64
+  %o3 = func.call @at(%none, %j3, %packet_bytes) : (i64, i32, i64) -> i64
+  %row = func.call @at(%x, %token, %row_stride) : (i64, i32, i64) -> i64
+  %from = ep.global_ptr %row : !sync.ptr<global>
+  %f0 = ep.offset %from, %o0 : !sync.ptr<global>
+  %f1 = ep.offset %from, %o1 : !sync.ptr<global>
+  %f2 = ep.offset %from, %o2 : !sync.ptr<global>
+  %f3 = ep.offset %from, %o3 : !sync.ptr<global>
+  %v0 = ep.packet_load %f0 : !sync.ptr<global> -> vector<4xi32>
+  %v1 = ep.packet_load %f1 : !sync.ptr<global> -> vector<4xi32>
+  %v2 = ep.packet_load %f2 : !sync.ptr<global> -> vector<4xi32>
+  %v3 = ep.packet_load %f3 : !sync.ptr<global> -> vector<4xi32>
+  %done = scf.while (%left = %mask) : (i64) -> i64 {
+    %more = arith.cmpi ne, %left, %none : i64
+    scf.condition(%more) %left : i64
+  } do {
+  ^bb0(%left: i64):
+    %to_wide = math.cttz %left : i64
+    %to = arith.trunci %to_wide : i64 to i32
+    %slot_p = func.call @shared_at(%table, %to, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
+    %slot = ep.load %slot_p : !sync.ptr<shared> -> i32
+    %fits = arith.cmpi ult, %slot, %rows : i32
+    scf.if %fits {
+      %index = func.call @region_row(%buffer, %rank, %slot) : (i32, i32, i32) -> i64
+      %bytes = arith.muli %index, %row_stride : i64
+      %offset = arith.addi %landing, %bytes : i64
+      %dest = ep.peer_ptr %window, %stride, %to, %offset : !sync.ptr<global>
+      scf.if %write0 {
+        %d = ep.offset %dest, %o0 : !sync.ptr<global>
+        ep.packet_store %v0, %d : vector<4xi32>, !sync.ptr<global>
+      }
+      scf.if %write1 {
+        %d = ep.offset %dest, %o1 : !sync.ptr<global>
+        ep.packet_store %v1, %d : vector<4xi32>, !sync.ptr<global>
+      }
+      scf.if %write2 {
+        %d = ep.offset %dest, %o2 : !sync.ptr<global>
+        ep.packet_store %v2, %d : vector<4xi32>, !sync.ptr<global>
+      }
+      scf.if %write3 {
+        %d = ep.offset %dest, %o3 : !sync.ptr<global>
+        ep.packet_store %v3, %d : vector<4xi32>, !sync.ptr<global>
+      }
+    }
+    %minus = arith.subi %left, %one_wide : i64
+    %next = arith.andi %left, %minus : i64
+    scf.yield %next : i64
+  }
+  return
+}
+
+// One warp writes a token's meta row (ids, weights, token index, scales) to every rank in `mask`.
+func.func private @send_meta(%window: i64, %stride: i64, %rank: i32, %buffer: i32, %ids: i64, %weights: i64,
+                             %scales: i64, %token: i32, %mask: i64, %table: !sync.ptr<shared>) {
+  %zero = arith.constant 0 : i32
+  %none = arith.constant 0 : i64
+  %one_wide = arith.constant 1 : i64
+  %four = arith.constant 4 : i64
+  %width = arith.constant #warp_width
+  %topk = arith.constant #topk
+  %ids_stride = arith.constant #topk_bytes
+  %scale_words = arith.constant #scale_words
+  %scale_stride = arith.constant #scale_bytes
+  %rows = arith.constant #rows_per_source
+  %meta = arith.constant #off_meta
+  %meta_stride = arith.constant #meta_stride
+  %weights_at = arith.constant #meta_weights
+  %token_at = arith.constant #meta_token
+  %scales_at = arith.constant #meta_scales
+  %lane = ep.lane_id : i32
+  %leader = arith.cmpi eq, %lane, %zero : i32
+  %holds = arith.cmpi ult, %lane, %topk : i32
+  %lane_bytes = func.call @at(%none, %lane, %four) : (i64, i32, i64) -> i64
+  %ids_row = func.call @at(%ids, %token, %ids_stride) : (i64, i32, i64) -> i64
+  %weights_row = func.call @at(%weights, %token, %ids_stride) : (i64, i32, i64) -> i64
+  %scales_row = func.call @at(%scales, %token, %scale_stride) : (i64, i32, i64) -> i64
+  %done = scf.while (%left = %mask) : (i64) -> i64 {
+    %more = arith.cmpi ne, %left, %none : i64
+    scf.condition(%more) %left : i64
+  } do {
+  ^bb0(%left: i64):
+    %to_wide = math.cttz %left : i64
+    %to = arith.trunci %to_wide : i64 to i32
+    %slot_p = func.call @shared_at(%table, %to, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
+    %slot = ep.load %slot_p : !sync.ptr<shared> -> i32
+    %fits = arith.cmpi ult, %slot, %rows : i32
+    scf.if %fits {
+      %index = func.call @region_row(%buffer, %rank, %slot) : (i32, i32, i32) -> i64
+      %bytes = arith.muli %index, %meta_stride : i64
+      %offset = arith.addi %meta, %bytes : i64
+      %dest = ep.peer_ptr %window, %stride, %to, %offset : !sync.ptr<global>
+      scf.if %holds {
+        %ids_a = arith.addi %ids_row, %lane_bytes : i64
+        %ids_p = ep.global_ptr %ids_a : !sync.ptr<global>
+        %id = ep.load %ids_p : !sync.ptr<global> -> i32
+        %id_to = ep.offset %dest, %lane_bytes : !sync.ptr<global>
+        ep.store %id, %id_to : i32, !sync.ptr<global>
+        %weights_a = arith.addi %weights_row, %lane_bytes : i64
+        %weights_p = ep.global_ptr %weights_a : !sync.ptr<global>
+        %weight = ep.load %weights_p : !sync.ptr<global> -> i32
+        %weight_off = arith.addi %weights_at, %lane_bytes : i64
+        %weight_to = ep.offset %dest, %weight_off : !sync.ptr<global>
+        ep.store %weight, %weight_to : i32, !sync.ptr<global>
+      }
+      scf.if %leader {
+        %token_to = ep.offset %dest, %token_at : !sync.ptr<global>
+        ep.store %token, %token_to : i32, !sync.ptr<global>
+      }
+      scf.for %word = %lane to %scale_words step %width : i32 {
+        %from_a = func.call @at(%scales_row, %word, %four) : (i64, i32, i64) -> i64
+        %from_p = ep.global_ptr %from_a : !sync.ptr<global>
+        %scale = ep.load %from_p : !sync.ptr<global> -> i32
+        %scale_off = func.call @at(%scales_at, %word, %four) : (i64, i32, i64) -> i64
+        %scale_to = ep.offset %dest, %scale_off : !sync.ptr<global>
+        ep.store %scale, %scale_to : i32, !sync.ptr<global>
+      }
+    }
+    %minus = arith.subi %left, %one_wide : i64
+    %next = arith.andi %left, %minus : i64
+    scf.yield %next : i64
+  }
+  return
+}
+
+func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: i64, %weights: i64, %slots_out: i64,
+                       %timeout: i64, %rank: i32, %tokens: i32, %buffer: i32, %reserved: i32)
+    attributes {ep.kernel, ep.block_threads = #block_threads, ep.cluster = #cluster} {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %none = arith.constant 0 : i64
+  %one_wide = arith.constant 1 : i64
+  %four = arith.constant 4 : i64
+  %eight = arith.constant 8 : i64
+  %ranks = arith.constant #ranks
+  %threads = arith.constant #block_threads
+  %warps = arith.constant #warps
+  %tile_tokens = arith.constant #tile_tokens
+  %round = arith.constant #tile_tokens_less_one
+  %segments = arith.constant #segments
+  %items = arith.constant #tile_items
+  %items_per_token = arith.constant #items_per_token
+  %rows = arith.constant #rows_per_source
+  %control_at = arith.constant #off_control
+  %result_at = arith.constant #off_result
+  %started = arith.constant #off_started
+  %arrived = arith.constant #off_arrived
+  %counts_region = arith.constant #off_counts
+  %signal_stride = arith.constant #signal_stride
+  %last_use_at = arith.constant #control_last_use
+  %claim_at = arith.constant #control_claim
+
+  %counts = sync.shared_alloc bytes = #ranks_bytes align = 4 : !sync.ptr<shared>
+  %cursor = sync.shared_alloc bytes = 4 align = 4 : !sync.ptr<shared>
+  %masks = sync.shared_alloc bytes = #tile_masks_bytes align = 8 : !sync.ptr<shared>
+  %slots = sync.shared_alloc bytes = #tile_slots_bytes align = 4 : !sync.ptr<shared>
+  %sums = sync.shared_alloc bytes = 8 align = 4 : !sync.ptr<shared>
+
+  %tid = ep.thread_id : i32
+  %warp = ep.warp_id : i32
+  %leader = arith.cmpi eq, %tid, %zero : i32
+  %first_warp = arith.cmpi eq, %warp, %zero : i32
+  %control = ep.peer_ptr %window, %stride, %rank, %control_at : !sync.ptr<global>
+  %done_ops = ep.load %control : !sync.ptr<global> -> i64
+  %op = arith.addi %done_ops, %one_wide : i64
+  %live0 = func.call @live_ranks(%control) : (!sync.ptr<global>) -> i64
+  func.call @announce(%window, %stride, %rank, %live0, %op) : (i64, i64, i32, i64, i64) -> ()
+
+  scf.for %r = %tid to %ranks step %threads : i32 {
+    %p = func.call @shared_at(%counts, %r, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
+    ep.store %zero, %p : i32, !sync.ptr<shared>
+  }
+  scf.if %leader {
+    ep.store %zero, %cursor : i32, !sync.ptr<shared>
+  }
+  sync.cta_barrier
+
+  // the buffer's last readers are done once their rank has started a later operation
+  %use_off = func.call @at(%last_use_at, %buffer, %eight) : (i64, i32, i64) -> i64
+  %use_p = ep.offset %control, %use_off : !sync.ptr<global>
+  %last_use = ep.load %use_p : !sync.ptr<global> -> i64
+  %used = arith.cmpi ne, %last_use, %none : i64
+  %live = scf.if %used -> (i64) {
+    %later = arith.addi %last_use, %one_wide : i64
+    %l = func.call @await(%window, %stride, %rank, %started, %live0, %later, %timeout)
+        : (i64, i64, i32, i64, i64, i64, i64) -> i64
+    scf.yield %l : i64
+  } else {
+    scf.yield %live0 : i64
+  }
+
+  %padded = arith.addi %tokens, %round : i32
+  %tiles = arith.divui %padded, %tile_tokens : i32
+  %claim = ep.offset %control, %claim_at : !sync.ptr<global>
+  ep.for_each_tile %tile in %tiles claim %claim {schedule = #schedule, cluster = #cluster} {
+    %first = arith.muli %tile, %tile_tokens : i32
+    %from = ep.load %cursor : !sync.ptr<shared> -> i32
+    func.call @count_rows(%ids, %live, %counts, %from, %first) : (i64, i64, !sync.ptr<shared>, i32, i32) -> ()
+    sync.cta_barrier
+    scf.if %first_warp {
+      func.call @assign_slots(%ids, %live, %first, %tokens, %counts, %masks, %slots, %control)
+          : (i64, i64, i32, i32, !sync.ptr<shared>, !sync.ptr<shared>, !sync.ptr<shared>, !sync.ptr<global>) -> ()
+      scf.if %leader {
+        %next = arith.addi %first, %tile_tokens : i32
+        ep.store %next, %cursor : i32, !sync.ptr<shared>
+      }
+    }
+    sync.cta_barrier
+    func.call @write_slots(%ids, %slots_out, %first, %tokens, %masks, %slots, %control)
+        : (i64, i64, i32, i32, !sync.ptr<shared>, !sync.ptr<shared>, !sync.ptr<global>) -> ()
+    scf.for %item = %warp to %items step %warps : i32 {
+      %local = arith.divui %item, %items_per_token : i32
+      %segment = arith.remui %item, %items_per_token : i32
+      %token = arith.addi %first, %local : i32
+      %mask_p = func.call @shared_at(%masks, %local, %eight) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
+      %mask = ep.load %mask_p : !sync.ptr<shared> -> i64
+      %any = arith.cmpi ne, %mask, %none : i64
+      scf.if %any {
+        %entry = arith.muli %local, %ranks : i32
+        %table = func.call @shared_at(%slots, %entry, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
+        %is_meta = arith.cmpi eq, %segment, %segments : i32
+        scf.if %is_meta {
+          func.call @send_meta(%window, %stride, %rank, %buffer, %ids, %weights, %scales, %token, %mask, %table)
+              : (i64, i64, i32, i32, i64, i64, i64, i32, i64, !sync.ptr<shared>) -> ()
+        } else {
+          func.call @send_segment(%window, %stride, %rank, %buffer, %x, %token, %segment, %mask, %table)
+              : (i64, i64, i32, i32, i64, i32, i32, i64, !sync.ptr<shared>) -> ()
+        }
+      }
+    }
+  }
+
+  %last = func.call @is_last_cta(%control) : (!sync.ptr<global>) -> i1
+  scf.if %last {
+    %from = ep.load %cursor : !sync.ptr<shared> -> i32
+    func.call @count_rows(%ids, %live, %counts, %from, %tokens) : (i64, i64, !sync.ptr<shared>, i32, i32) -> ()
+    %second = ep.offset %sums, %four : !sync.ptr<shared>
+    scf.if %leader {
+      ep.store %zero, %sums : i32, !sync.ptr<shared>
+      ep.store %zero, %second : i32, !sync.ptr<shared>
+    }
+    sync.cta_barrier
+    %block = arith.muli %buffer, %ranks : i32
+    %own_row = arith.addi %block, %rank : i32
+    %own_count = func.call @at(%counts_region, %own_row, %four) : (i64, i32, i64) -> i64
+    %own_signal = func.call @at(%arrived, %rank, %signal_stride) : (i64, i32, i64) -> i64
+    scf.for %peer = %tid to %ranks step %threads : i32 {
+      %to = func.call @has_rank(%live, %peer) : (i64, i32) -> i1
+      scf.if %to {
+        %p = func.call @shared_at(%counts, %peer, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
+        %count = ep.load %p : !sync.ptr<shared> -> i32
+        %count_to = ep.peer_ptr %window, %stride, %peer, %own_count : !sync.ptr<global>
+        ep.store %count, %count_to : i32, !sync.ptr<global>
+        %signal = ep.peer_ptr %window, %stride, %peer, %own_signal : !sync.ptr<global>
+        sync.signal_set release sys %signal, %op : i64
+      }
+    }
+    %here = func.call @await(%window, %stride, %rank, %arrived, %live, %op, %timeout)
+        : (i64, i64, i32, i64, i64, i64, i64) -> i64
+    scf.for %peer = %tid to %ranks step %threads : i32 {
+      %came = func.call @has_rank(%here, %peer) : (i64, i32) -> i1
+      scf.if %came {
+        %row = arith.addi %block, %peer : i32
+        %at = func.call @at(%counts_region, %row, %four) : (i64, i32, i64) -> i64
+        %p = ep.peer_ptr %window, %stride, %rank, %at : !sync.ptr<global>
+        %count = ep.load %p : !sync.ptr<global> -> i32
+        %kept = arith.minui %count, %rows : i32
+        %o0 = sync.atomic add relaxed cta %sums, %kept : !sync.ptr<shared>, i32
+        %o1 = sync.atomic add relaxed cta %second, %count : !sync.ptr<shared>, i32
+      }
+    }
+    sync.cta_barrier
+    scf.if %leader {
+      %received = ep.load %sums : !sync.ptr<shared> -> i32
+      %wanted = ep.load %second : !sync.ptr<shared> -> i32
+      %result = ep.peer_ptr %window, %stride, %rank, %result_at : !sync.ptr<global>
+      ep.store %op, %use_p : i64, !sync.ptr<global>
+      func.call @conclude(%control, %result, %op, %received, %wanted)
+          : (!sync.ptr<global>, !sync.ptr<global>, i64, i32, i32) -> ()
+    }
+  }
+  return
+}
