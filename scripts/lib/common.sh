@@ -76,7 +76,7 @@ install_missing() {
   echo "installing ${missing[*]}"
   apt update || echo "apt-get update failed: going on with the package lists that are here" >&2
   for name in "${missing[@]}"; do
-    LC_ALL=C apt-cache policy "$name" 2>/dev/null | grep -q 'Candidate: [^(]' || absent+=("$name")
+    [[ $(LC_ALL=C apt-cache policy "$name" 2>/dev/null) == *'Candidate: '[!\(]* ]] || absent+=("$name")
   done
   if ((${#absent[@]})); then
     [[ " ${absent[*]}" == *-22* ]] && explain_llvm
