@@ -42,6 +42,7 @@ interlock_install_program(interlock-opt compiler)
 
 if(TARGET interlock_compiler)
   # Not exported: nobody links it, libinterlock.so opens it.
+  set_target_properties(interlock_compiler PROPERTIES INSTALL_RPATH "$ORIGIN")
   install(TARGETS interlock_compiler LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT compiler)
 endif()
 
