@@ -1,0 +1,103 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// Names of enumerators as users write them, and the tables behind targets() and models().
+#include "interlock/spec.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+
+namespace interlock {
+namespace {
+
+template <typename T> struct Named {
+  T value;
+  std::string_view name;
+};
+
+constexpr auto dtypes = std::to_array<Named<DType>>({
+#define ILK_DTYPE(enumerator, name, bytes, combines) {DType::enumerator, name},
+#include "runtime/Spec/DTypes.def"
+#undef ILK_DTYPE
+});
+constexpr auto kinds =
+    std::to_array<Named<KernelKind>>({{KernelKind::dispatch, "dispatch"}, {KernelKind::combine, "combine"}});
+constexpr auto schedules =
+    std::to_array<Named<Schedule>>({{Schedule::gridStride, "grid_stride"}, {Schedule::claimed, "claimed"}});
+constexpr auto strategies = std::to_array<Named<WaitStrategy>>(
+    {{WaitStrategy::relaxedFence, "relaxed-fence"}, {WaitStrategy::acquire, "acquire"}});
+
+template <typename T, size_t n> std::string_view nameOf(const std::array<Named<T>, n> &table, T value) {
+  for (const Named<T> &entry : table)
+    if (entry.value == value)
+      return entry.name;
+  return "?";
+}
+
+template <typename Table> std::string listNames(const Table &table) {
+  std::vector<std::string_view> names;
+  for (const auto &entry : table)
+    names.push_back(entry.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+template <typename Table>
+Result<typename Table::value_type> find(const Table &table, std::string_view what, std::string_view name) {
+  for (const auto &entry : table)
+    if (entry.name == name)
+      return entry;
+  return makeError(Code::badInput, fmt::format("expected {} of {}, got '{}'", what, listNames(table), name));
+}
+
+template <typename T, size_t n>
+Result<T> parse(const std::array<Named<T>, n> &table, std::string_view what, std::string_view name) {
+  ILK_ASSIGN_OR_RETURN(Named<T> entry, find(table, what, name));
+  return entry.value;
+}
+
+} // namespace
+
+std::string_view name(DType value) { return nameOf(dtypes, value); }
+std::string_view name(KernelKind value) { return nameOf(kinds, value); }
+std::string_view name(Schedule value) { return nameOf(schedules, value); }
+std::string_view name(WaitStrategy value) { return nameOf(strategies, value); }
+Result<DType> parseDType(std::string_view text) { return parse(dtypes, "a dtype", text); }
+Result<KernelKind> parseKernelKind(std::string_view text) { return parse(kinds, "a kernel", text); }
+Result<Schedule> parseSchedule(std::string_view text) { return parse(schedules, "a schedule", text); }
+Result<WaitStrategy> parseWaitStrategy(std::string_view text) { return parse(strategies, "a wait strategy", text); }
+
+uint32_t byteSize(DType dtype) {
+  switch (dtype) {
+#define ILK_DTYPE(enumerator, name, bytes, combines)                                                                   \
+  case DType::enumerator:                                                                                              \
+    return bytes;
+#include "runtime/Spec/DTypes.def"
+#undef ILK_DTYPE
+  }
+  return 0;
+}
+
+const std::vector<TargetInfo> &targets() {
+  static const std::vector<TargetInfo> table = {
+#define ILK_TARGET(...) TargetInfo{__VA_ARGS__},
+#include "runtime/Spec/Targets.def"
+#undef ILK_TARGET
+  };
+  return table;
+}
+
+Result<TargetInfo> findTarget(std::string_view name) { return find(targets(), "a target", name); }
+
+const std::vector<ModelPreset> &models() {
+  static const std::vector<ModelPreset> table = {
+#define ILK_MODEL(...) ModelPreset{__VA_ARGS__},
+#include "runtime/Spec/Models.def"
+#undef ILK_MODEL
+  };
+  return table;
+}
+
+Result<ModelPreset> findModel(std::string_view name) { return find(models(), "a model", name); }
+
+} // namespace interlock

@@ -1,0 +1,104 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// What can be generated: every rule with the sentence that says what would do.
+#include "interlock/spec.hpp"
+
+#include "runtime/Spec/WindowLayout.h"
+
+#include <fmt/format.h>
+
+namespace interlock {
+namespace {
+
+constexpr uint32_t packetBytes = 16;
+constexpr uint32_t maxRanks = 64, maxTopk = 32, maxThreads = 1024, maxTileTokens = 32;
+/// Keeps every product below in 64 bits; the address arithmetic of the kernels is 64-bit throughout.
+constexpr uint32_t maxHidden = 1u << 20, maxTokensPerRank = 1u << 24, maxExperts = 1u << 20, maxScaleBytes = 1u << 20;
+/// A CTA's static shared memory, the same on every chip (CUDA C++ Programming Guide, "Compute Capabilities").
+constexpr uint64_t maxStaticShared = 48 * 1024;
+
+template <typename... Args> tl::unexpected<Error> refuse(fmt::format_string<Args...> text, Args &&...args) {
+  return makeError(Code::badInput, fmt::format(text, std::forward<Args>(args)...));
+}
+
+template <typename... Args> tl::unexpected<Error> lacks(fmt::format_string<Args...> text, Args &&...args) {
+  return makeError(Code::unsupported, fmt::format(text, std::forward<Args>(args)...));
+}
+
+bool isPowerOfTwo(uint32_t n) { return n && (n & (n - 1)) == 0; }
+
+Status requireBetween(const char *what, uint32_t value, uint32_t low, uint32_t high) {
+  if (value < low || value > high)
+    return refuse("expected {} from {} to {}, got {}", what, low, high, value);
+  return {};
+}
+
+bool combines(DType dtype) {
+  switch (dtype) {
+#define ILK_DTYPE(enumerator, name, bytes, combines)                                                                   \
+  case DType::enumerator:                                                                                              \
+    return combines;
+#include "runtime/Spec/DTypes.def"
+#undef ILK_DTYPE
+  }
+  return false;
+}
+
+Status requireWholePackets(uint32_t hidden, DType dtype, const char *which) {
+  uint32_t perPacket = packetBytes / byteSize(dtype);
+  if (uint32_t over = hidden % perPacket) {
+    uint32_t below = hidden > over ? hidden - over : perPacket;
+    return refuse("expected hidden to be a multiple of {} so that a {} row of {} is whole 16-byte packets, got {}: {} or "
+                  "{} would do",
+                  perPacket, which, name(dtype), hidden, below, hidden - over + perPacket);
+  }
+  return {};
+}
+
+} // namespace
+
+Status validate(const LayerSpec &layer) {
+  ILK_RETURN_IF_ERROR(requireBetween("ranks", layer.ranks, 1, maxRanks));
+  ILK_RETURN_IF_ERROR(requireBetween("experts", layer.experts, 1, maxExperts));
+  ILK_RETURN_IF_ERROR(requireBetween("top-k", layer.topk, 1, maxTopk));
+  ILK_RETURN_IF_ERROR(requireBetween("hidden", layer.hidden, 1, maxHidden));
+  ILK_RETURN_IF_ERROR(requireBetween("tokens per rank", layer.maxTokens, 1, maxTokensPerRank));
+  if (layer.topk > layer.experts)
+    return refuse("expected top-k to be at most the number of experts, {}, got {}", layer.experts, layer.topk);
+  if (!combines(layer.combineDType))
+    return refuse("expected combine to work on f32, f16 or bf16 rows, got {}", name(layer.combineDType));
+  ILK_RETURN_IF_ERROR(requireWholePackets(layer.hidden, layer.dtype, "dispatch"));
+  ILK_RETURN_IF_ERROR(requireWholePackets(layer.hidden, layer.combineDType, "combine"));
+  if (layer.scaleBytes % 4 || layer.scaleBytes > maxScaleBytes)
+    return refuse("expected the scales of a token to be a multiple of 4 bytes and at most {}, got {}", maxScaleBytes,
+                  layer.scaleBytes);
+  if (layer.capacity > layer.maxTokens)
+    return refuse("expected a capacity of at most the tokens per rank, {}, got {}", layer.maxTokens, layer.capacity);
+  return {};
+}
+
+Status validate(const KernelSpec &spec) {
+  ILK_RETURN_IF_ERROR(validate(spec.layer));
+  ILK_ASSIGN_OR_RETURN(TargetInfo target, findTarget(spec.target));
+  if (!isPowerOfTwo(spec.cluster) || spec.cluster > 8)
+    return refuse("expected a cluster of 1, 2, 4 or 8 CTAs, got {}", spec.cluster);
+  if (spec.cluster > 1 && !target.clusters)
+    return lacks("{} has no thread-block clusters: expected a cluster of 1, got {}", target.name, spec.cluster);
+  if (spec.blockThreads == 0 || spec.blockThreads % target.warpWidth || spec.blockThreads > maxThreads)
+    return refuse("expected threads per CTA to be a multiple of {} and at most {}, got {}", target.warpWidth, maxThreads,
+                  spec.blockThreads);
+  if (!isPowerOfTwo(spec.tileTokens) || spec.tileTokens > maxTileTokens)
+    return refuse("expected 1, 2, 4, 8, 16 or 32 tokens per tile, got {}", spec.tileTokens);
+  if (spec.wait == WaitStrategy::relaxedFence && spec.cluster > 1 && !target.restrictedFence)
+    return lacks("{} has no restricted fences: expected the wait strategy acquire, got relaxed-fence", target.name);
+  // The tables of a tile: slots per rank (dispatch) or rows and weights per expert (combine).
+  uint64_t shared = spec.kernel == KernelKind::dispatch
+                        ? uint64_t(spec.tileTokens) * (spec.layer.ranks * 4 + 8) + spec.layer.ranks * 4
+                        : uint64_t(spec.tileTokens) * (spec.layer.topk * 12 + 4);
+  if (shared + 256 > maxStaticShared)
+    return refuse("expected a tile's tables to fit {} bytes of shared memory, got {}: fewer tokens per tile would do",
+                  maxStaticShared, shared);
+  return {};
+}
+
+} // namespace interlock
