@@ -9,6 +9,12 @@ file(RELATIVE_PATH interlock_lib_from_bin /${CMAKE_INSTALL_BINDIR} /${CMAKE_INST
 set(interlock_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/interlock)
 
 if(TARGET interlock)
+  # What the library is made of, and our warning flags, are not its user's business.
+  get_target_property(interlock_links interlock INTERFACE_LINK_LIBRARIES)
+  if(interlock_links)
+    list(TRANSFORM interlock_links REPLACE "^(Interlock[A-Za-z]+)$" "$<BUILD_INTERFACE:\\1>")
+    set_property(TARGET interlock PROPERTY INTERFACE_LINK_LIBRARIES ${interlock_links})
+  endif()
   # The public headers name tl::expected and nothing else that is not the standard library's.
   target_include_directories(interlock INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(interlock INTERFACE $<INSTALL_INTERFACE:tl::expected>)
