@@ -20,8 +20,8 @@ LIT_SKIPPED = {"UNSUPPORTED", "SKIPPED", "EXCLUDED"}
 class Counts:
     """Cases that passed and were skipped, and the names of those that failed."""
 
-    def __init__(self):
-        self.passed = 0
+    def __init__(self, passed=0):
+        self.passed = passed
         self.skipped = []
         self.failed = []
 
@@ -76,13 +76,11 @@ def count_all(folder):
         skipped = case.get("status") in ("notrun", "disabled")
         own = own_results(folder, name)
         if own is None:
-            own = Counts()
-            if not failed and not skipped:
-                own.passed = 1
-            elif skipped and case.find("failure") is None:
-                own.skipped.append(name)
-        if failed and not own.failed:
-            own.failed.append(f"{name} (no case of it says why: see its output)")
+            own = Counts(passed=0 if failed or skipped else 1)
+            if failed or skipped:
+                (own.failed if failed else own.skipped).append(name)
+        elif failed and not own.failed:
+            own.failed.append(f"{name} (its cases passed, the program failed: see its output)")
         total.add(own)
     return total
 
