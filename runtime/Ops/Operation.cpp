@@ -1,0 +1,321 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// The operation object: kernels from the cache, windows from the arena, and the bookkeeping of steps that makes it
+// impossible to give combine something else than its own dispatch.
+#include "interlock/operation.hpp"
+
+#include "runtime/Cache/KernelCache.h"
+#include "runtime/Memory/DeviceBuffer.h"
+#include "runtime/Memory/SymmetricArena.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstring>
+
+namespace interlock {
+
+struct RoutingHandle::State {
+  const void *owner = nullptr; ///< only compared, never followed: a handle may outlive its operation
+  uint32_t rank = 0, tokens = 0, buffer = 0;
+  uint64_t step = 0;
+  DeviceAddress slots = 0, ids = 0;
+  bool used = false;
+};
+
+RoutingHandle::RoutingHandle(std::shared_ptr<State> state) : state(std::move(state)) {}
+RoutingHandle::RoutingHandle(RoutingHandle &&) noexcept = default;
+RoutingHandle &RoutingHandle::operator=(RoutingHandle &&) noexcept = default;
+RoutingHandle::~RoutingHandle() = default;
+uint32_t RoutingHandle::rank() const { return state->rank; }
+uint32_t RoutingHandle::tokens() const { return state->tokens; }
+uint64_t RoutingHandle::step() const { return state->step; }
+DeviceAddress RoutingHandle::slots() const { return state->slots; }
+
+namespace {
+struct LoadedKernel {
+  KernelReport report;
+  LaunchConfig config;
+  std::vector<KernelId> onDevice; ///< one per device that has a rank
+};
+
+struct RankState {
+  uint64_t steps = 0;                                      ///< dispatches so far; step n uses buffer n % buffers
+  std::array<DeviceBuffer, WindowLayout::buffers> slots{}; ///< i32 [maxTokens][topk] each
+};
+
+tl::unexpected<Error> misuse(std::string message) { return makeError(Code::badInput, std::move(message)); }
+
+Status requireAligned(const char *what, DeviceAddress address, uint32_t alignment, bool mayBeNull) {
+  if (!address && !mayBeNull)
+    return misuse(fmt::format("expected a device pointer for {}, got none", what));
+  if (address % alignment)
+    return misuse(fmt::format("expected {} at a multiple of {} bytes, got {:#x}", what, alignment, address));
+  return {};
+}
+
+template <typename Params> std::span<const std::byte> bytesOf(const Params &params) {
+  return std::as_bytes(std::span<const Params, 1>(&params, 1));
+}
+} // namespace
+
+struct Operation::State {
+  State(Driver &driver, SymmetricArena arena, const OperationOptions &options, uint32_t devices)
+      : driver(&driver), arena(std::move(arena)), options(options), devices(devices), ranks(this->arena.layer().ranks),
+        inFlight(ranks.size()) {}
+  State(const State &) = delete;
+  State &operator=(const State &) = delete;
+  ~State() {
+    // A destructor has nobody to report to; the driver frees everything when it goes.
+    for (LoadedKernel &kernel : kernels)
+      for (KernelId id : kernel.onDevice)
+        (void)driver->unload(id);
+  }
+
+  const LayerSpec &layer() const { return arena.layer(); }
+  uint32_t deviceOf(uint32_t rank) const { return rank % devices; }
+  Status requireRank(uint32_t rank) const {
+    if (rank < ranks.size())
+      return {};
+    return misuse(fmt::format("expected a rank below {}, got {}", ranks.size(), rank));
+  }
+  Status requireBuffer(uint32_t rank, uint32_t buffer) const {
+    ILK_RETURN_IF_ERROR(requireRank(rank));
+    if (buffer < WindowLayout::buffers)
+      return {};
+    return misuse(fmt::format("expected a buffer below {}, got {}", WindowLayout::buffers, buffer));
+  }
+  Status load(const KernelImage &image, LoadedKernel &kernel);
+  Status allocateSlots();
+  template <typename Params> Status launch(KernelKind kind, uint32_t rank, StreamId stream, const Params &params) {
+    const LoadedKernel &kernel = kernels[size_t(kind)];
+    return driver->launch(stream, kernel.onDevice[deviceOf(rank)], kernel.config, bytesOf(params));
+  }
+
+  Driver *driver;
+  SymmetricArena arena;
+  OperationOptions options;
+  uint32_t devices; ///< that have a rank
+  std::array<LoadedKernel, 2> kernels;
+  std::vector<RankState> ranks;
+  /// Handles of the steps in flight, by rank and buffer.
+  std::vector<std::array<std::weak_ptr<RoutingHandle::State>, WindowLayout::buffers>> inFlight;
+};
+
+Status Operation::State::load(const KernelImage &image, LoadedKernel &kernel) {
+  for (uint32_t device = 0; device < devices; ++device) {
+    ILK_ASSIGN_OR_RETURN(KernelId id, driver->load(device, image));
+    kernel.onDevice.push_back(id);
+  }
+  return {};
+}
+
+Status Operation::State::allocateSlots() {
+  size_t bytes = size_t(layer().maxTokens) * layer().topk * sizeof(int32_t);
+  for (uint32_t rank = 0; rank < ranks.size(); ++rank)
+    for (DeviceBuffer &slots : ranks[rank].slots) {
+      ILK_ASSIGN_OR_RETURN(slots, DeviceBuffer::create(*driver, deviceOf(rank), bytes));
+    }
+  return {};
+}
+
+Result<Operation> Operation::create(Driver &driver, KernelCache &cache, const LayerSpec &layer,
+                                    const OperationOptions &options) {
+  ILK_RETURN_IF_ERROR(validate(layer));
+  uint32_t devices = std::min(driver.deviceCount(), layer.ranks);
+  if (devices == 0)
+    return makeError(Code::notFound, "expected a driver with at least one device, found none");
+  if (options.timeoutNs == 0)
+    return misuse("expected a time limit of at least 1 ns for waits, got 0");
+  ILK_ASSIGN_OR_RETURN(DeviceInfo info, driver.info(0));
+  ILK_ASSIGN_OR_RETURN(TargetInfo target, findTarget(info.target));
+  WaitStrategy cheapest = target.restrictedFence ? WaitStrategy::relaxedFence : WaitStrategy::acquire;
+
+  // Everything that can be refused is refused here: both specs, then both kernels, then memory.
+  std::array<LoadedKernel, 2> kernels;
+  std::array<KernelImage, 2> images;
+  for (KernelKind kind : {KernelKind::dispatch, KernelKind::combine}) {
+    uint32_t sharing = (layer.ranks + devices - 1) / devices;
+    LaunchGeometry geometry = defaultGeometry(layer, kind, options.cluster, info, sharing,
+                                              kind == KernelKind::dispatch ? options.dispatch : options.combine);
+    KernelSpec &spec = kernels[size_t(kind)].report.spec;
+    spec = {kind,
+            layer,
+            std::string(target.name),
+            options.schedule,
+            options.cluster,
+            geometry.blockThreads,
+            geometry.tileTokens,
+            options.wait.value_or(cheapest)};
+    ILK_RETURN_IF_ERROR(validate(spec));
+    if (geometry.grid % options.cluster)
+      return misuse(
+          fmt::format("expected a grid of whole clusters of {} CTAs, got {}", options.cluster, geometry.grid));
+    kernels[size_t(kind)].report.grid = geometry.grid;
+  }
+  for (size_t kind = 0; kind < kernels.size(); ++kind) {
+    KernelReport &report = kernels[kind].report;
+    ILK_ASSIGN_OR_RETURN(auto found, cache.get(report.spec));
+    report.outcome = name(found.outcome);
+    report.reason = found.reason;
+    report.milliseconds = found.milliseconds;
+    images[kind] = {found.artifact->text, found.artifact->binary, found.artifact->facts.entry};
+    kernels[kind].config = {report.grid, found.artifact->facts.blockThreads, found.artifact->facts.cluster,
+                            found.artifact->facts.sharedBytes};
+  }
+
+  ILK_ASSIGN_OR_RETURN(SymmetricArena arena, SymmetricArena::create(driver, 0, layer));
+  auto state = std::make_unique<State>(driver, std::move(arena), options, devices);
+  state->kernels = std::move(kernels);
+  for (size_t kind = 0; kind < images.size(); ++kind)
+    ILK_RETURN_IF_ERROR(state->load(images[kind], state->kernels[kind]));
+  ILK_RETURN_IF_ERROR(state->allocateSlots());
+  return Operation(std::move(state));
+}
+
+Operation::Operation(std::unique_ptr<State> state) : state(std::move(state)) {}
+Operation::Operation(Operation &&) noexcept = default;
+Operation &Operation::operator=(Operation &&) noexcept = default;
+Operation::~Operation() = default;
+const LayerSpec &Operation::layer() const { return state->layer(); }
+const KernelReport &Operation::kernel(KernelKind kind) const { return state->kernels[size_t(kind)].report; }
+uint32_t Operation::device(uint32_t rank) const { return state->deviceOf(rank); }
+
+Result<RoutingHandle> Operation::dispatch(uint32_t rank, StreamId stream, const DispatchArguments &arguments) {
+  ILK_RETURN_IF_ERROR(state->requireRank(rank));
+  const LayerSpec &layer = state->layer();
+  bool empty = arguments.tokens == 0;
+  if (arguments.tokens > layer.maxTokens)
+    return misuse(
+        fmt::format("expected at most {} tokens (the layer's maxTokens), got {}", layer.maxTokens, arguments.tokens));
+  // Rows move in 16-byte packets; a base that is off would need another kernel.
+  ILK_RETURN_IF_ERROR(requireAligned("x", arguments.x, 16, empty));
+  ILK_RETURN_IF_ERROR(requireAligned("scales", arguments.scales, 16, empty || layer.scaleBytes == 0));
+  ILK_RETURN_IF_ERROR(requireAligned("ids", arguments.ids, 4, empty));
+  ILK_RETURN_IF_ERROR(requireAligned("weights", arguments.weights, 4, empty));
+
+  RankState &mine = state->ranks[rank];
+  uint32_t buffer = uint32_t(mine.steps % WindowLayout::buffers);
+  auto &inFlight = state->inFlight[rank][buffer];
+  if (auto other = inFlight.lock(); other && !other->used)
+    return misuse(
+        fmt::format("expected at most {} steps in flight, but step {} of rank {} is not combined yet; combine "
+                    "it or drop its handle",
+                    WindowLayout::buffers, other->step, rank));
+  DispatchParams params{state->arena.base(),
+                        state->arena.stride(),
+                        arguments.x,
+                        layer.scaleBytes ? arguments.scales : 0,
+                        arguments.ids,
+                        arguments.weights,
+                        mine.slots[buffer].address(),
+                        state->options.timeoutNs,
+                        rank,
+                        arguments.tokens,
+                        buffer,
+                        0};
+  ILK_RETURN_IF_ERROR(state->launch(KernelKind::dispatch, rank, stream, params));
+
+  auto handle = std::make_shared<RoutingHandle::State>();
+  *handle = {state.get(),   rank, arguments.tokens, buffer, mine.steps++, mine.slots[buffer].address(),
+             arguments.ids, false};
+  inFlight = handle;
+  return RoutingHandle(std::move(handle));
+}
+
+Status Operation::combine(uint32_t rank, StreamId stream, RoutingHandle &handle, const CombineArguments &arguments) {
+  ILK_RETURN_IF_ERROR(state->requireRank(rank));
+  RoutingHandle::State *routing = handle.state.get();
+  if (!routing)
+    return misuse("expected a routing handle of a dispatch, got one that was moved away");
+  if (routing->owner != state.get())
+    return misuse("expected a routing handle of this operation, got one of another");
+  if (routing->rank != rank)
+    return misuse(fmt::format("expected a routing handle of rank {}, got one of rank {}", rank, routing->rank));
+  if (routing->used)
+    return misuse(fmt::format("expected a routing handle that was not combined before, got that of step {} again",
+                              routing->step));
+  if (routing->tokens != arguments.tokens)
+    return misuse(fmt::format("expected {} tokens as in the dispatch of step {}, got {}", routing->tokens,
+                              routing->step, arguments.tokens));
+  bool empty = arguments.tokens == 0;
+  ILK_RETURN_IF_ERROR(requireAligned("out", arguments.out, 16, empty));
+  ILK_RETURN_IF_ERROR(requireAligned("outWeights", arguments.outWeights, 4, true));
+  ILK_RETURN_IF_ERROR(requireAligned("weights", arguments.weights, 4, true));
+
+  CombineParams params{state->arena.base(),
+                       state->arena.stride(),
+                       arguments.out,
+                       arguments.outWeights,
+                       routing->ids,
+                       arguments.weights,
+                       routing->slots,
+                       state->options.timeoutNs,
+                       rank,
+                       arguments.tokens,
+                       routing->buffer,
+                       0};
+  ILK_RETURN_IF_ERROR(state->launch(KernelKind::combine, rank, stream, params));
+  routing->used = true;
+  return {};
+}
+
+Result<LandedRows> Operation::landed(const RoutingHandle &handle) const {
+  const RoutingHandle::State *routing = handle.state.get();
+  if (!routing || routing->owner != state.get())
+    return misuse("expected a routing handle of this operation, got one of another");
+  return landed(routing->rank, routing->buffer);
+}
+
+Result<LandedRows> Operation::landed(uint32_t rank, uint32_t buffer) const {
+  ILK_RETURN_IF_ERROR(state->requireBuffer(rank, buffer));
+  const SymmetricArena &arena = state->arena;
+  const WindowLayout &layout = arena.layout();
+  return LandedRows{arena.landing(rank, buffer, 0),
+                    arena.meta(rank, buffer, 0),
+                    arena.counts(rank, buffer),
+                    arena.expertOut(rank, buffer, 0),
+                    layout.rowStride,
+                    layout.metaStride,
+                    layout.combineRowStride,
+                    layout.metaWeights,
+                    layout.metaToken,
+                    layout.metaScales};
+}
+
+Result<DeviceAddress> Operation::slotMap(uint32_t rank, uint32_t buffer) const {
+  ILK_RETURN_IF_ERROR(state->requireBuffer(rank, buffer));
+  return state->ranks[rank].slots[buffer].address();
+}
+
+Result<OperationResult> Operation::result(uint32_t rank, StreamId stream, KernelKind kind) const {
+  ILK_RETURN_IF_ERROR(state->requireRank(rank));
+  OpResult raw{};
+  ILK_RETURN_IF_ERROR(state->driver->copyOut(stream, &raw, state->arena.result(rank, kind), sizeof raw));
+  ILK_RETURN_IF_ERROR(state->driver->synchronize(stream));
+  return OperationResult{raw.op,
+                         (raw.status & opOverflow) != 0,
+                         (raw.status & opPeerLost) != 0,
+                         (raw.status & opBadId) != 0,
+                         raw.dropped,
+                         raw.lost,
+                         raw.received,
+                         raw.wanted};
+}
+
+Status Operation::leaveOut(uint32_t rank, StreamId stream, uint64_t dead) {
+  ILK_RETURN_IF_ERROR(state->requireRank(rank));
+  // Byte fills carry their value with them: nothing in host memory has to outlive this call, even in a captured graph.
+  DeviceAddress word = state->arena.control(rank) + offsetof(ControlBlock, dead);
+  for (uint32_t byte = 0; byte < sizeof dead; ++byte)
+    ILK_RETURN_IF_ERROR(state->driver->fill(stream, word + byte, uint8_t(dead >> (8 * byte)), 1));
+  return {};
+}
+
+Status Operation::forgetLost(uint32_t rank, StreamId stream) {
+  ILK_RETURN_IF_ERROR(state->requireRank(rank));
+  DeviceAddress word = state->arena.control(rank) + offsetof(ControlBlock, lost);
+  return state->driver->fill(stream, word, 0, sizeof(ControlBlock::lost));
+}
+
+} // namespace interlock
