@@ -17,7 +17,7 @@ using Handle = struct JitLink *;
 using JitResult = int;
 constexpr int inputPtx = 2;
 
-template <typename Fn> bool bind(void *library, const std::string &symbol, Fn &function) {
+template <typename Fn> bool resolve(void *library, const std::string &symbol, Fn &function) {
   function = reinterpret_cast<Fn>(dlsym(library, symbol.c_str()));
   return function != nullptr;
 }
@@ -36,10 +36,10 @@ struct CubinAssembler::Symbols {
 
   bool load(void *library, const std::string &suffix) {
     auto symbol = [&](const char *name) { return fmt::format("__nvJitLink{}{}", name, suffix); };
-    return bind(library, symbol("Create"), create) && bind(library, symbol("Destroy"), destroy) &&
-           bind(library, symbol("AddData"), addData) && bind(library, symbol("Complete"), complete) &&
-           bind(library, symbol("GetLinkedCubinSize"), cubinSize) && bind(library, symbol("GetLinkedCubin"), cubin) &&
-           bind(library, symbol("GetErrorLogSize"), logSize) && bind(library, symbol("GetErrorLog"), log);
+    return resolve(library, symbol("Create"), create) && resolve(library, symbol("Destroy"), destroy) &&
+           resolve(library, symbol("AddData"), addData) && resolve(library, symbol("Complete"), complete) &&
+           resolve(library, symbol("GetLinkedCubinSize"), cubinSize) && resolve(library, symbol("GetLinkedCubin"), cubin) &&
+           resolve(library, symbol("GetErrorLogSize"), logSize) && resolve(library, symbol("GetErrorLog"), log);
   }
 };
 
@@ -61,7 +61,7 @@ Result<std::shared_ptr<const CubinAssembler>> CubinAssembler::find() {
                                      "PTX when it loads; install the CUDA toolkit's nvJitLink to get a cubin");
   JitResult (*version)(unsigned *, unsigned *) = nullptr;
   unsigned major = 0, minor = 0;
-  if (!bind(library, "nvJitLinkVersion", version) || version(&major, &minor) != 0)
+  if (!resolve(library, "nvJitLinkVersion", version) || version(&major, &minor) != 0)
     return makeError(Code::unsupported, "the nvJitLink that was found does not state its version: 12.3 or later would do");
   auto symbols = std::make_unique<Symbols>();
   if (!symbols->load(library, fmt::format("_{}_{}", major, minor)))
