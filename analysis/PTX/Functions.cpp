@@ -1,0 +1,156 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// Function headers: linkage, parameters and performance-tuning directives (PTX ISA "Kernel and Function Directives",
+// "Performance-Tuning Directives", "Cluster Dimension Directives").
+#include "analysis/PTX/Parser.h"
+
+#include <fmt/format.h>
+
+namespace interlock::ptx {
+
+void Parser::functionDeclaration(bool entry, Linkage linkage) {
+  Function fn;
+  fn.entry = entry;
+  fn.linkage = linkage;
+  scopes.resize(1); // function scopes end with the function
+  for (auto &[name, decl] : scopes[0].registers)
+    decl.index = ~0u;
+  scopes[0].members.clear();
+  scope = pushScope(0);
+  instructionScopes.clear();
+  tableScopes.clear();
+  source = {};
+  if (isPunct("("))
+    parameters(fn.returns, fn);
+  if (peek().kind == TokenKind::dotted && isPunct("(", 1)) { // .attribute(…) before the name
+    take();
+    skipBalanced();
+  }
+  fn.at = peek().at;
+  fn.name = expectName("the name of a function");
+  if (isPunct("("))
+    parameters(fn.params, fn);
+  functionDirectives(fn);
+  if (isPunct("{")) {
+    fn.defined = true;
+    // Visible to its own body, so that it can call itself.
+    bool known = scopes[0].symbols.count(fn.name) && scopes[0].symbols[fn.name].scope == SymbolScope::callee;
+    if (!known)
+      scopes[0].symbols[fn.name] = {SymbolScope::callee, uint32_t(module.functions.size())};
+    body(fn);
+  } else {
+    expectPunct(";", "the header of a function");
+  }
+  scope = 0;
+  if (failed())
+    return;
+  for (size_t i = 0; i < module.functions.size(); ++i) {
+    Function &old = module.functions[i];
+    if (old.name != fn.name)
+      continue;
+    if (old.defined && fn.defined)
+      return fail(fn.at, fmt::format("expected one definition of {}, found a second one (the first is at line {})",
+                                     fn.name, old.at.line));
+    if (!old.defined)
+      old = std::move(fn);
+    return;
+  }
+  scopes[0].symbols[fn.name] = {SymbolScope::callee, uint32_t(module.functions.size())};
+  module.functions.push_back(std::move(fn));
+}
+
+void Parser::parameters(std::vector<Variable> &into, Function &fn) {
+  expectPunct("(", "the name of a function");
+  bool isReturn = &into == &fn.returns;
+  uint64_t offset = 0;
+  while (!failed() && !isPunct(")")) {
+    Variable v;
+    v.space = Space::param;
+    uint64_t align = 0;
+    bool pointee = false;
+    while (!failed() && peek().kind == TokenKind::dotted) {
+      std::string_view d = take().text;
+      if (d == "reg")
+        v.space = Space::reg;
+      else if (d == "v2" || d == "v4")
+        v.vector = uint32_t(d[1] - '0');
+      else if (d == "align") {
+        uint64_t n = expectInteger("an alignment after .align");
+        if (n == 0 || n > (1u << 20) || (n & (n - 1)))
+          return fail(peek().at, "expected .align to be a power of two up to 1048576");
+        if (!pointee) // behind .ptr it speaks of what the parameter points to
+          align = n;
+      } else if (d == "ptr") {
+        pointee = true;
+      } else if (Type t = parseType(d); t != Type::none) {
+        v.type = t;
+      }
+    }
+    v.at = peek().at;
+    if (acceptPunct(".")) { // a variadic tail: `...`
+      while (acceptPunct(".")) {
+      }
+      break;
+    }
+    v.name = expectName("the name of a parameter");
+    if (failed())
+      return;
+    if (v.type == Type::none)
+      return fail(v.at, fmt::format("expected a type before the parameter {}", v.name));
+    v.size = uint64_t((std::max(8u, bitWidth(v.type)) + 7) / 8) * v.vector;
+    v.align = align ? uint32_t(align) : uint32_t(v.size);
+    dimensions(v);
+    if (failed())
+      return;
+    offset = (offset + v.align - 1) & ~uint64_t(v.align - 1);
+    v.offset = offset;
+    offset += v.size;
+    if (offset >> 48)
+      return fail(v.at, "expected parameters of less than 2^48 bytes together");
+    if (v.space == Space::reg)
+      scopes[scope].registers[v.name] = {v.type, uint8_t(v.vector), 0, v.at};
+    else
+      declareSymbol(v.name, isReturn ? SymbolScope::returns : SymbolScope::parameter, into.size());
+    into.push_back(std::move(v));
+    if (!acceptPunct(","))
+      break;
+  }
+  expectPunct(")", "the parameters of a function");
+  if (!isReturn)
+    fn.paramBytes = offset;
+}
+
+void Parser::functionDirectives(Function &fn) {
+  while (!failed() && peek().kind == TokenKind::dotted) {
+    std::string_view d = take().text;
+    LaunchBounds &b = fn.bounds;
+    if (d == "noreturn")
+      fn.noReturn = true;
+    else if (d == "maxntid")
+      b.maxThreads = extent3();
+    else if (d == "reqntid")
+      b.requiredThreads = extent3();
+    else if (d == "reqnctapercluster")
+      b.requiredCluster = extent3();
+    else if (d == "explicitcluster")
+      b.explicitCluster = true;
+    else if (d == "minnctapersm")
+      b.minCtasPerSm = uint32_t(constant());
+    else if (d == "maxclusterrank")
+      b.maxCluster = uint32_t(constant());
+    else if (d == "maxnreg")
+      b.maxRegisters = uint32_t(constant());
+    else
+      // .pragma "…"; .attribute(…) .abi_preserve N and whatever a later ISA adds.
+      while (!failed() && (peek().kind == TokenKind::number || peek().kind == TokenKind::string || isPunct(",") ||
+                           isPunct("(") || (d == "pragma" && isPunct(";")))) {
+        if (isPunct("(")) {
+          skipBalanced();
+        } else if (take().text == ";") {
+          break;
+        }
+      }
+  }
+}
+
+} // namespace interlock::ptx

@@ -1,0 +1,112 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// The parser behind read(): recursive descent over the tokens. The first error stops it: from then on every token
+// looks like the end of the text, so that no loop needs a check of its own.
+#pragma once
+
+#include "analysis/PTX/Lexer.h"
+#include "analysis/PTX/Reader.h"
+
+#include <optional>
+#include <unordered_map>
+
+namespace interlock::ptx {
+
+class Parser {
+public:
+  Parser(std::string_view text, std::string_view file) : file(file), tokens(tokenize(text)) {}
+  tl::expected<Module, ReadError> run();
+
+private:
+  // Tokens (Parser.cpp)
+  const Token &peek(size_t ahead = 0) const;
+  const Token &take();
+  bool isPunct(std::string_view text, size_t ahead = 0) const;
+  bool acceptPunct(std::string_view text);
+  void expectPunct(std::string_view text, std::string_view after);
+  bool isDotted(std::string_view text, size_t ahead = 0) const;
+  std::string_view expectName(std::string_view what);
+  uint64_t expectInteger(std::string_view what);
+  void fail(const Location &at, std::string message);
+  void failHere(std::string_view expected);
+  bool failed() const { return error.has_value(); }
+  /// From an opening bracket to its partner; false (and an error) if there is none.
+  void skipBalanced();
+  /// To the end of the line, or over the block or up to the `;` that starts or stands on it.
+  void skipDirective();
+
+  // Constant expressions (Constant.cpp). Integer literals only; the value wraps at 64 bits.
+  uint64_t constant(unsigned minPrecedence = 0);
+  uint64_t constantUnary();
+
+  // Declarations (Declarations.cpp)
+  void moduleItem();
+  void version();
+  void target();
+  void fileDirective();
+  void locDirective();
+  void linked();
+  void variables(Space space, Linkage linkage, std::vector<Variable> &into, bool inBody);
+  void initializer(Variable &v, size_t level, uint64_t &at);
+  void initialValue(Variable &v, uint64_t at);
+  void dimensions(Variable &v);
+  void registers();
+  void functionDeclaration(bool entry, Linkage linkage);
+  void parameters(std::vector<Variable> &into, Function &fn);
+  void functionDirectives(Function &fn);
+  std::array<uint32_t, 3> extent3();
+
+  // Bodies (Body.cpp)
+  void body(Function &fn);
+  void statement(Function &fn);
+  void label(Function &fn);
+  void instruction(Function &fn);
+  Operand operand(Function &fn, bool call, unsigned depth);
+  Operand named(Function &fn);
+  void listOf(Function &fn, Operand &into, std::string_view close, bool call, unsigned depth);
+  void resolveLabels(Function &fn);
+  void resolveName(Function &fn, Operand &o, uint32_t scope);
+
+  // Scopes
+  struct RegisterDecl {
+    Type type = Type::none;
+    uint8_t lanes = 1;
+    uint64_t count = 0; ///< 0: exactly this name
+    Location at;
+    uint32_t index = ~0u; ///< in Function::registers, for exact names, once used
+  };
+  struct SymbolDecl {
+    SymbolScope scope;
+    uint32_t index;
+  };
+  struct Scope {
+    uint32_t parent = ~0u;
+    std::unordered_map<std::string_view, RegisterDecl> registers, families;
+    std::unordered_map<std::string_view, uint32_t> members; ///< of families, once used
+    std::unordered_map<std::string_view, SymbolDecl> symbols;
+    std::unordered_map<std::string_view, uint32_t> labels, tables;
+  };
+  uint32_t pushScope(uint32_t parent);
+  void declareSymbol(std::string_view name, SymbolScope scope, size_t index);
+  std::optional<uint32_t> findRegister(Function &fn, std::string_view name);
+  std::optional<uint32_t> findRegisterIn(Function &fn, Scope &scope, std::string_view name);
+  const SymbolDecl *findSymbol(std::string_view name, uint32_t scope) const;
+
+  std::string file;
+  std::vector<Token> tokens;
+  Token endToken;
+  size_t next = 0;
+  std::optional<ReadError> error;
+  Module module;
+  SourceLine source;
+  std::vector<Scope> scopes; ///< 0 is the module's
+  uint32_t scope = 0;
+  std::vector<uint32_t> instructionScopes; ///< of the function being read
+  std::vector<uint32_t> tableScopes;
+  unsigned constantDepth = 0;
+};
+
+/// True if PTX defines a special register of that name (without `%`; `envreg0`, `pm3`, … included).
+bool isSpecialRegister(std::string_view name);
+
+} // namespace interlock::ptx
