@@ -24,6 +24,9 @@ foreach(library LLVMPasses LLVMExtensions LLVMLTO)
   set_target_properties(${library} PROPERTIES INTERFACE_LINK_LIBRARIES "${links}")
 endforeach()
 
+# Every call of mlir_tablegen finds the headers of MLIR and ours.
+list(APPEND LLVM_TABLEGEN_FLAGS -I ${MLIR_INCLUDE_DIRS} -I ${PROJECT_SOURCE_DIR})
+
 find_program(INTERLOCK_LLD NAMES ld.lld HINTS ${INTERLOCK_LLVM_HINTS}/bin NO_DEFAULT_PATH)
 
 # interlock_link_mlir(target LIBS MLIRx … COMPONENTS nvptxcodegen …): links them statically, unused parts dropped.

@@ -1,0 +1,26 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// The ep dialect: its attributes and operations, as generated from EPOps.td.
+#pragma once
+
+#include "dialects/Sync/Sync.h"
+
+#include "mlir/IR/SymbolTable.h"
+
+#include "dialects/EP/EPDialect.h.inc"
+#include "dialects/EP/EPEnums.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialects/EP/EPAttrs.h.inc"
+
+namespace interlock::ep {
+
+/// Discardable attributes of modules and functions; the dialect's description says what they mean.
+inline constexpr llvm::StringLiteral targetAttrName = "ep.target";
+inline constexpr llvm::StringLiteral kernelAttrName = "ep.kernel";
+inline constexpr llvm::StringLiteral blockThreadsAttrName = "ep.block_threads";
+inline constexpr llvm::StringLiteral clusterAttrName = "ep.cluster";
+
+} // namespace interlock::ep
+
+#define GET_OP_CLASSES
+#include "dialects/EP/EPOps.h.inc"

@@ -1,0 +1,116 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// What can be said of an ep operation by looking at it alone. A stage's fields are judged by the very rules that a
+// KernelSpec is judged by, so that a module written by hand and a spec are refused in the same words.
+#include "dialects/EP/EP.h"
+
+#include "interlock/spec.hpp"
+
+#include "mlir/IR/BuiltinOps.h"
+
+using namespace mlir;
+using namespace interlock;
+using namespace interlock::ep;
+
+namespace {
+
+LogicalResult readDType(Operation *op, StringRef field, Type type, DType &dtype) {
+  if (type.isF32())
+    dtype = DType::f32;
+  else if (type.isF16())
+    dtype = DType::f16;
+  else if (type.isBF16())
+    dtype = DType::bf16;
+  else if (isa<Float8E4M3FNType>(type))
+    dtype = DType::f8e4m3fn;
+  else if (isa<Float8E4M3FNUZType>(type))
+    dtype = DType::f8e4m3fnuz;
+  else if (isa<Float8E5M2Type>(type))
+    dtype = DType::f8e5m2;
+  else
+    return op->emitOpError() << "expected " << field << " to be f32, f16, bf16, f8E4M3FN, f8E4M3FNUZ or f8E5M2, got "
+                             << type;
+  return success();
+}
+
+/// The layer alone, and the kernel where the module names its chip.
+template <typename StageOp> LogicalResult verifyStage(StageOp op, KernelKind kind) {
+  KernelSpec spec;
+  spec.kernel = kind;
+  LayerSpec &layer = spec.layer;
+  if (failed(readDType(op, "dtype", op.getDtype(), layer.dtype)) ||
+      failed(readDType(op, "combine_dtype", op.getCombineDtype(), layer.combineDType)))
+    return failure();
+  layer.ranks = op.getRanks();
+  layer.experts = op.getExperts();
+  layer.topk = op.getTopk();
+  layer.hidden = op.getHidden();
+  layer.scaleBytes = op.getScaleBytes();
+  layer.maxTokens = op.getMaxTokens();
+  layer.capacity = op.getCapacity();
+  layer.expertRows = op.getExpertRows();
+  if (Status valid = validate(layer); !valid)
+    return op.emitOpError() << valid.error().message;
+
+  Result<WaitStrategy> wait = parseWaitStrategy(std::string_view(op.getWait()));
+  if (!wait)
+    return op.emitOpError() << wait.error().message;
+  auto module = op->template getParentOfType<ModuleOp>();
+  auto target = module ? module->template getAttrOfType<StringAttr>(targetAttrName) : StringAttr();
+  if (!target)
+    return success();
+  spec.target = target.str();
+  spec.schedule =
+      op.getSchedule() == ep::Schedule::claimed ? interlock::Schedule::claimed : interlock::Schedule::gridStride;
+  spec.cluster = op.getCluster();
+  spec.blockThreads = op.getBlockThreads();
+  spec.tileTokens = op.getTileTokens();
+  spec.wait = *wait;
+  if (Status valid = validate(spec); !valid) {
+    InFlightDiagnostic error = op.emitOpError() << valid.error().message;
+    error.attachNote(module.getLoc()) << "the chip is named here";
+    return error;
+  }
+  return success();
+}
+
+LogicalResult verifyElements(Operation *op, Type vector, Type element) {
+  int64_t expected = 128 / element.getIntOrFloatBitWidth();
+  int64_t count = cast<VectorType>(vector).getNumElements();
+  if (count == expected)
+    return success();
+  return op->emitOpError() << "expected " << expected << " elements of f32, as many " << element
+                           << " as a packet of 16 bytes has, got " << count;
+}
+
+LogicalResult verifyStreaming(Operation *op, bool streaming, Type pointer) {
+  if (!streaming || cast<sync::PtrType>(pointer).getSpace() == sync::Space::global)
+    return success();
+  return op->emitOpError() << "expected a global pointer with the streaming hint, got a shared one: shared memory is "
+                              "not cached";
+}
+
+} // namespace
+
+LogicalResult DispatchOp::verify() { return verifyStage(*this, KernelKind::dispatch); }
+LogicalResult CombineOp::verify() { return verifyStage(*this, KernelKind::combine); }
+
+LogicalResult PacketLoadOp::verify() { return verifyStreaming(*this, getStreaming(), getPointer().getType()); }
+LogicalResult PacketStoreOp::verify() { return verifyStreaming(*this, getStreaming(), getPointer().getType()); }
+
+LogicalResult UnpackOp::verify() { return verifyElements(*this, getResult().getType(), getDtype()); }
+LogicalResult PackOp::verify() { return verifyElements(*this, getValues().getType(), getDtype()); }
+LogicalResult AccumulateOp::verify() { return verifyElements(*this, getAccumulator().getType(), getDtype()); }
+
+LogicalResult ForEachTileOp::verify() {
+  Block &body = getBody().front();
+  if (body.getNumArguments() != 1 || !body.getArgument(0).getType().isInteger(32))
+    return emitOpError() << "expected a body with one argument of i32, the tile, got " << body.getNumArguments()
+                         << " arguments";
+  int64_t cluster = static_cast<int32_t>(getCluster());
+  if (cluster != 1 && cluster != 2 && cluster != 4 && cluster != 8)
+    return emitOpError() << "expected a cluster of 1, 2, 4 or 8 CTAs, got " << cluster;
+  if (getSchedule() == ep::Schedule::claimed && !getClaim())
+    return emitOpError() << "expected a claim counter with schedule claimed, got none";
+  return success();
+}
