@@ -85,7 +85,8 @@ private:
   }
 
   tl::unexpected<Error> failure() {
-    std::string why = errors.empty() ? "the compiler failed without a diagnostic" : fmt::format("{}", fmt::join(errors, "\n"));
+    std::string why =
+        errors.empty() ? "the compiler failed without a diagnostic" : fmt::format("{}", fmt::join(errors, "\n"));
     return makeError(Code::compile, why);
   }
 
@@ -160,7 +161,8 @@ private:
 } // namespace
 
 const std::vector<std::string> &partNames() {
-  static const std::vector<std::string> names = {"stages", "expanded", "verified", "lowered", "llvm", "ptx", "cubin", "meta"};
+  static const std::vector<std::string> names = {"stages", "expanded", "verified", "lowered",
+                                                 "llvm",   "ptx",      "cubin",    "meta"};
   return names;
 }
 

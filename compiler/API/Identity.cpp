@@ -1,6 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// Content, never paths or times: the linker's build id of the binary that holds this code, and a digest of the templates.
+// Content, never paths or times: the linker's build id of the binary that holds this code, and a digest of the
+// templates.
 #include "compiler/API/Compile.h"
 
 #include "compiler/Target/CubinAssembler.h"

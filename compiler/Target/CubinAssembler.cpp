@@ -38,8 +38,9 @@ struct CubinAssembler::Symbols {
     auto symbol = [&](const char *name) { return fmt::format("__nvJitLink{}{}", name, suffix); };
     return resolve(library, symbol("Create"), create) && resolve(library, symbol("Destroy"), destroy) &&
            resolve(library, symbol("AddData"), addData) && resolve(library, symbol("Complete"), complete) &&
-           resolve(library, symbol("GetLinkedCubinSize"), cubinSize) && resolve(library, symbol("GetLinkedCubin"), cubin) &&
-           resolve(library, symbol("GetErrorLogSize"), logSize) && resolve(library, symbol("GetErrorLog"), log);
+           resolve(library, symbol("GetLinkedCubinSize"), cubinSize) &&
+           resolve(library, symbol("GetLinkedCubin"), cubin) && resolve(library, symbol("GetErrorLogSize"), logSize) &&
+           resolve(library, symbol("GetErrorLog"), log);
   }
 };
 
@@ -62,11 +63,13 @@ Result<std::shared_ptr<const CubinAssembler>> CubinAssembler::find() {
   JitResult (*version)(unsigned *, unsigned *) = nullptr;
   unsigned major = 0, minor = 0;
   if (!resolve(library, "nvJitLinkVersion", version) || version(&major, &minor) != 0)
-    return makeError(Code::unsupported, "the nvJitLink that was found does not state its version: 12.3 or later would do");
+    return makeError(Code::unsupported,
+                     "the nvJitLink that was found does not state its version: 12.3 or later would do");
   auto symbols = std::make_unique<Symbols>();
   if (!symbols->load(library, fmt::format("_{}_{}", major, minor)))
-    return makeError(Code::unsupported,
-                     fmt::format("nvJitLink {}.{} lacks an entry point that is needed: 12.3 or later would do", major, minor));
+    return makeError(
+        Code::unsupported,
+        fmt::format("nvJitLink {}.{} lacks an entry point that is needed: 12.3 or later would do", major, minor));
   return std::shared_ptr<const CubinAssembler>(
       new CubinAssembler(library, std::move(symbols), fmt::format("nvJitLink {}.{}", major, minor)));
 }
@@ -86,7 +89,8 @@ Result<std::string> CubinAssembler::assemble(std::string_view ptx, std::string_v
       text.resize(size - 1);
     }
     symbols->destroy(&handle);
-    return makeError(Code::compile, fmt::format("{} refused the PTX for {} when it was to {}: {}", name, chip, step, text));
+    return makeError(Code::compile,
+                     fmt::format("{} refused the PTX for {} when it was to {}: {}", name, chip, step, text));
   };
   // Terminated, because nvJitLink reads PTX as a string.
   std::string text(ptx);

@@ -1,8 +1,8 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
 // A hand-off becomes, per stage, a slot with a full and an empty barrier in every CTA; only the leader's empty barriers
-// are used. Within a cluster the payload and its completion travel by store_async (PTX ISA, "st.async"), so a consumer's
-// arrive.expect_tx carries no data and stays relaxed at CTA scope.
+// are used. Within a cluster the payload and its completion travel by store_async (PTX ISA, "st.async"), so a
+// consumer's arrive.expect_tx carries no data and stays relaxed at CTA scope.
 #include "compiler/Transforms/Handoffs.h"
 #include "compiler/Transforms/Passes.h"
 #include "dialects/EP/EP.h"
@@ -50,7 +50,8 @@ private:
       full.push_back(sync::BarrierAllocOp::create(b));
       empty.push_back(sync::BarrierAllocOp::create(b));
       slots.push_back(sync::SharedAllocOp::create(b, sync::PtrType::get(b.getContext(), sync::Space::shared),
-                                                  b.getI64IntegerAttr(payloadBytes), b.getI64IntegerAttr(payloadBytes)));
+                                                  b.getI64IntegerAttr(payloadBytes),
+                                                  b.getI64IntegerAttr(payloadBytes)));
     }
     auto init = scf::IfOp::create(b, isFirstThread(), /*withElseRegion=*/false);
     {

@@ -62,7 +62,8 @@ private:
   void strided() {
     Type i32 = b.getI32Type();
     Value first = cluster > 1 ? ep::ClusterIdOp::create(b, i32).getResult() : ep::CtaIdOp::create(b, i32).getResult();
-    Value step = cluster > 1 ? ep::ClusterCountOp::create(b, i32).getResult() : ep::CtaCountOp::create(b, i32).getResult();
+    Value step =
+        cluster > 1 ? ep::ClusterCountOp::create(b, i32).getResult() : ep::CtaCountOp::create(b, i32).getResult();
     auto loop = scf::ForOp::create(b, first, units, step);
     OpBuilder::InsertionGuard restore(b);
     b.setInsertionPointToStart(loop.getBody());
@@ -77,8 +78,7 @@ private:
     Value firstThread = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, ep::ThreadIdOp::create(b, i32), zero);
     Value producer = firstThread;
     if (cluster > 1)
-      producer = arith::AndIOp::create(
-          b, firstThread, arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rank, zero));
+      producer = arith::AndIOp::create(b, firstThread, arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rank, zero));
     auto type = sync::HandoffType::get(b.getContext(), i32);
     Value handoff = sync::HandoffOp::create(b, type, b.getI32IntegerAttr(cluster), b.getI32IntegerAttr(1));
 

@@ -92,7 +92,8 @@ FailureOr<TargetInfo> targetOf(Operation *op) {
   auto module = op->getParentOfType<ModuleOp>();
   auto name = module ? module->getAttrOfType<StringAttr>(targetAttrName) : StringAttr();
   if (!name)
-    return op->emitError() << "expected the module to name its chip by `" << targetAttrName << " = \"sm_90a\"`, got none";
+    return op->emitError() << "expected the module to name its chip by `" << targetAttrName
+                           << " = \"sm_90a\"`, got none";
   Result<TargetInfo> target = findTarget(std::string_view(name.getValue()));
   if (!target)
     return op->emitError() << target.error().message;

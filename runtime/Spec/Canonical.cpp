@@ -31,8 +31,7 @@ template <typename Member> Field number(std::string_view name, Member member) {
 }
 
 template <typename Member, typename Parse> Field named(std::string_view field, Member member, Parse parse) {
-  return {field,
-          [member](const KernelSpec &spec) { return std::string(name(member(const_cast<KernelSpec &>(spec)))); },
+  return {field, [member](const KernelSpec &spec) { return std::string(name(member(const_cast<KernelSpec &>(spec)))); },
           [member, parse](KernelSpec &spec, std::string_view text) -> Status {
             ILK_ASSIGN_OR_RETURN(member(spec), parse(text));
             return {};
@@ -41,7 +40,8 @@ template <typename Member, typename Parse> Field named(std::string_view field, M
 
 const std::vector<Field> &fields() {
   static const std::vector<Field> table = {
-      named("kernel", [](KernelSpec &s) -> auto & { return s.kernel; }, parseKernelKind),
+      named(
+          "kernel", [](KernelSpec &s) -> auto & { return s.kernel; }, parseKernelKind),
       {"target", [](const KernelSpec &s) { return s.target; },
        [](KernelSpec &s, std::string_view text) -> Status {
          ILK_ASSIGN_OR_RETURN(TargetInfo target, findTarget(text));
@@ -52,8 +52,10 @@ const std::vector<Field> &fields() {
       number("experts", [](KernelSpec &s) -> auto & { return s.layer.experts; }),
       number("topk", [](KernelSpec &s) -> auto & { return s.layer.topk; }),
       number("hidden", [](KernelSpec &s) -> auto & { return s.layer.hidden; }),
-      named("dtype", [](KernelSpec &s) -> auto & { return s.layer.dtype; }, parseDType),
-      named("combine_dtype", [](KernelSpec &s) -> auto & { return s.layer.combineDType; }, parseDType),
+      named(
+          "dtype", [](KernelSpec &s) -> auto & { return s.layer.dtype; }, parseDType),
+      named(
+          "combine_dtype", [](KernelSpec &s) -> auto & { return s.layer.combineDType; }, parseDType),
       number("scale_bytes", [](KernelSpec &s) -> auto & { return s.layer.scaleBytes; }),
       number("max_tokens", [](KernelSpec &s) -> auto & { return s.layer.maxTokens; }),
       number("capacity", [](KernelSpec &s) -> auto & { return s.layer.capacity; }),
@@ -64,11 +66,13 @@ const std::vector<Field> &fields() {
          s.layer.expertRows = text == "true";
          return {};
        }},
-      named("schedule", [](KernelSpec &s) -> auto & { return s.schedule; }, parseSchedule),
+      named(
+          "schedule", [](KernelSpec &s) -> auto & { return s.schedule; }, parseSchedule),
       number("cluster", [](KernelSpec &s) -> auto & { return s.cluster; }),
       number("block_threads", [](KernelSpec &s) -> auto & { return s.blockThreads; }),
       number("tile_tokens", [](KernelSpec &s) -> auto & { return s.tileTokens; }),
-      named("wait", [](KernelSpec &s) -> auto & { return s.wait; }, parseWaitStrategy),
+      named(
+          "wait", [](KernelSpec &s) -> auto & { return s.wait; }, parseWaitStrategy),
   };
   return table;
 }

@@ -48,9 +48,10 @@ Status requireWholePackets(uint32_t hidden, DType dtype, const char *which) {
   uint32_t perPacket = packetBytes / byteSize(dtype);
   if (uint32_t over = hidden % perPacket) {
     uint32_t below = hidden > over ? hidden - over : perPacket;
-    return refuse("expected hidden to be a multiple of {} so that a {} row of {} is whole 16-byte packets, got {}: {} or "
-                  "{} would do",
-                  perPacket, which, name(dtype), hidden, below, hidden - over + perPacket);
+    return refuse(
+        "expected hidden to be a multiple of {} so that a {} row of {} is whole 16-byte packets, got {}: {} or "
+        "{} would do",
+        perPacket, which, name(dtype), hidden, below, hidden - over + perPacket);
   }
   return {};
 }
@@ -85,8 +86,8 @@ Status validate(const KernelSpec &spec) {
   if (spec.cluster > 1 && !target.clusters)
     return lacks("{} has no thread-block clusters: expected a cluster of 1, got {}", target.name, spec.cluster);
   if (spec.blockThreads == 0 || spec.blockThreads % target.warpWidth || spec.blockThreads > maxThreads)
-    return refuse("expected threads per CTA to be a multiple of {} and at most {}, got {}", target.warpWidth, maxThreads,
-                  spec.blockThreads);
+    return refuse("expected threads per CTA to be a multiple of {} and at most {}, got {}", target.warpWidth,
+                  maxThreads, spec.blockThreads);
   if (!isPowerOfTwo(spec.tileTokens) || spec.tileTokens > maxTileTokens)
     return refuse("expected 1, 2, 4, 8, 16 or 32 tokens per tile, got {}", spec.tileTokens);
   if (spec.wait == WaitStrategy::relaxedFence && spec.cluster > 1 && !target.restrictedFence)

@@ -1,0 +1,75 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// The CUDA driver's C interface, as far as it is used, found with dlopen: nothing of CUDA is needed to build.
+#pragma once
+
+#include "interlock/status.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace interlock::cuda {
+
+using CudaResult = int;
+using CudaDevice = int;
+using CudaContext = struct OpaqueContext *;
+using CudaStream = struct OpaqueStream *;
+using CudaModule = struct OpaqueModule *;
+using CudaFunction = struct OpaqueFunction *;
+using CudaGraph = struct OpaqueGraph *;
+using CudaGraphExec = struct OpaqueGraphExec *;
+using CudaEvent = struct OpaqueEvent *;
+
+/// CUlaunchAttribute: an id and a union of 64 bytes.
+struct CudaLaunchAttribute {
+  int id;
+  int pad;
+  union {
+    char bytes[64];
+    struct {
+      unsigned x, y, z;
+    } clusterDim;
+  } value;
+};
+
+/// CUlaunchConfig.
+struct CudaLaunchConfig {
+  unsigned gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes;
+  CudaStream stream;
+  CudaLaunchAttribute *attributes;
+  unsigned attributeCount;
+};
+
+// Enumerators of cuda.h that are used.
+constexpr int attributeMultiprocessors = 16, attributeMajor = 75, attributeMinor = 76;
+constexpr int functionMaxDynamicShared = 8;
+constexpr int launchClusterDimension = 4;
+constexpr int jitErrorLog = 5, jitErrorLogBytes = 6;
+constexpr int captureThreadLocal = 1;
+constexpr unsigned streamNonBlocking = 1;
+constexpr CudaResult success = 0, errorInvalidPtx = 218, errorUnsupportedPtx = 222, errorPeerAlreadyEnabled = 704;
+
+/// The loaded driver. Each member is the entry point of the same purpose (CudaSymbols.def).
+struct Api {
+#define ILK_CUDA(member, symbol, ...) CudaResult (*member)(__VA_ARGS__) = nullptr;
+#include "runtime/Driver/CudaSymbols.def"
+#undef ILK_CUDA
+
+  /// Loads libcuda.so.1 and resolves every entry point; the library stays loaded.
+  static Result<std::unique_ptr<const Api>> load();
+  /// An error that says what was to be done, and the driver's own words.
+  Error error(const char *what, CudaResult result) const;
+  Status check(const char *what, CudaResult result) const {
+    if (result == success)
+      return {};
+    return tl::unexpected(error(what, result));
+  }
+};
+
+/// The PTX ISA (10*major+minor) that a driver of this CUDA version (1000*major+10*minor) assembles. Source: PTX ISA,
+/// "Release Notes", table of PTX ISA versions and CUDA releases.
+uint32_t ptxIsaOfDriver(int cudaVersion);
+
+} // namespace interlock::cuda

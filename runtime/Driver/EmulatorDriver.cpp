@@ -1,0 +1,177 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// The Driver interface on the emulator. The machine is not thread safe, so one lock stands around it.
+#include "interlock/device.hpp"
+
+#include "analysis/Emulator/Machine.h"
+#include "runtime/Driver/HandleTable.h"
+
+#include <fmt/format.h>
+
+#include <mutex>
+
+namespace interlock {
+namespace {
+
+/// What an emulated device has where the options do not say: an H200's.
+constexpr uint32_t defaultResidency = 132;
+
+Code codeOf(emu::ErrorKind kind) {
+  switch (kind) {
+  case emu::ErrorKind::badInput:
+    return Code::badInput;
+  case emu::ErrorKind::unsupported:
+    return Code::unsupported;
+  case emu::ErrorKind::fault:
+  case emu::ErrorKind::deadlock:
+    return Code::device;
+  }
+  return Code::internal;
+}
+
+template <typename T> Result<T> convert(emu::Result<T> result) {
+  if (!result)
+    return tl::unexpected(Error{codeOf(result.error().kind), std::move(result.error().message)});
+  if constexpr (std::is_void_v<T>)
+    return {};
+  else
+    return std::move(*result);
+}
+
+/// Streams, events and graphs are the machine's own handles under another name.
+template <typename To, typename From> To rename(From id) { return static_cast<To>(static_cast<uint64_t>(id)); }
+
+struct LoadedKernel {
+  emu::ModuleId module{};
+  emu::KernelId kernel{};
+};
+
+class EmulatorDriver final : public Driver {
+public:
+  explicit EmulatorDriver(std::unique_ptr<emu::Machine> machine) : machine(std::move(machine)) {}
+
+  /// A call of the machine under the lock, with its error converted.
+  template <typename Call> auto locked(Call call) const -> decltype(convert(call())) {
+    std::lock_guard lock(mutex);
+    return convert(call());
+  }
+
+  std::string_view kind() const override { return "emulator"; }
+  uint32_t deviceCount() const override { return machine->options().devices; }
+  Result<DeviceInfo> info(uint32_t device) const override {
+    const emu::MachineOptions &options = machine->options();
+    if (device >= options.devices)
+      return makeError(Code::badInput, fmt::format("expected a device below {}, got {}", options.devices, device));
+    return DeviceInfo{"emulated " + options.chip, options.chip,
+                      options.residency ? options.residency : defaultResidency, 0, 0};
+  }
+
+  Result<DeviceAddress> allocate(uint32_t device, size_t bytes) override {
+    return locked([&] { return machine->allocate(device, bytes); });
+  }
+  Status release(DeviceAddress address) override {
+    return locked([&] { return machine->release(address); });
+  }
+
+  Result<StreamId> createStream(uint32_t device) override {
+    ILK_ASSIGN_OR_RETURN(emu::StreamId stream, locked([&] { return machine->createStream(device); }));
+    return rename<StreamId>(stream);
+  }
+  Status destroyStream(StreamId stream) override {
+    return locked([&] { return machine->destroyStream(rename<emu::StreamId>(stream)); });
+  }
+  Status synchronize(StreamId stream) override {
+    return locked([&] { return machine->synchronize(rename<emu::StreamId>(stream)); });
+  }
+
+  Status copyIn(StreamId stream, DeviceAddress to, const void *from, size_t bytes) override {
+    return locked([&] { return machine->copyIn(rename<emu::StreamId>(stream), to, from, bytes); });
+  }
+  Status copyOut(StreamId stream, void *to, DeviceAddress from, size_t bytes) override {
+    return locked([&] { return machine->copyOut(rename<emu::StreamId>(stream), to, from, bytes); });
+  }
+  Status copy(StreamId stream, DeviceAddress to, DeviceAddress from, size_t bytes) override {
+    return locked([&] { return machine->copy(rename<emu::StreamId>(stream), to, from, bytes); });
+  }
+  Status fill(StreamId stream, DeviceAddress to, uint8_t value, size_t bytes) override {
+    return locked([&] { return machine->fill(rename<emu::StreamId>(stream), to, value, bytes); });
+  }
+
+  Result<KernelId> load(uint32_t device, const KernelImage &image) override {
+    LoadedKernel loaded;
+    ILK_ASSIGN_OR_RETURN(loaded.module, locked([&] { return machine->load(device, image.text, image.entry); }));
+    auto kernel = locked([&] { return machine->kernel(loaded.module, image.entry); });
+    if (!kernel) {
+      (void)locked([&] { return machine->unload(loaded.module); });
+      return tl::unexpected(kernel.error());
+    }
+    loaded.kernel = *kernel;
+    return kernels.add(loaded);
+  }
+  Status unload(KernelId kernel) override {
+    ILK_ASSIGN_OR_RETURN(LoadedKernel loaded, kernels.take(kernel));
+    return locked([&] { return machine->unload(loaded.module); });
+  }
+  Status launch(StreamId stream, KernelId kernel, const LaunchConfig &config,
+                std::span<const std::byte> params) override {
+    ILK_ASSIGN_OR_RETURN(LoadedKernel loaded, kernels.get(kernel));
+    emu::LaunchConfig launch;
+    launch.grid.x = config.grid;
+    launch.block.x = config.block;
+    launch.cluster.x = config.cluster;
+    launch.dynamicSharedBytes = config.dynamicSharedBytes;
+    return locked([&] { return machine->launch(rename<emu::StreamId>(stream), loaded.kernel, launch, params); });
+  }
+
+  Status beginCapture(StreamId stream) override {
+    return locked([&] { return machine->beginCapture(rename<emu::StreamId>(stream)); });
+  }
+  Result<GraphId> endCapture(StreamId stream) override {
+    ILK_ASSIGN_OR_RETURN(emu::GraphId graph,
+                         locked([&] { return machine->endCapture(rename<emu::StreamId>(stream)); }));
+    return rename<GraphId>(graph);
+  }
+  Status launchGraph(StreamId stream, GraphId graph) override {
+    return locked([&] { return machine->launchGraph(rename<emu::StreamId>(stream), rename<emu::GraphId>(graph)); });
+  }
+  Status destroyGraph(GraphId graph) override {
+    return locked([&] { return machine->destroyGraph(rename<emu::GraphId>(graph)); });
+  }
+
+  Result<EventId> createEvent() override {
+    ILK_ASSIGN_OR_RETURN(emu::EventId event, locked([&] { return machine->createEvent(); }));
+    return rename<EventId>(event);
+  }
+  Status recordEvent(StreamId stream, EventId event) override {
+    return locked([&] { return machine->recordEvent(rename<emu::StreamId>(stream), rename<emu::EventId>(event)); });
+  }
+  Result<double> elapsedNs(EventId from, EventId to) override {
+    // As on a GPU the call waits for both; in the machine that means running what is queued.
+    ILK_RETURN_IF_ERROR(locked([&] { return machine->synchronizeAll(); }));
+    ILK_ASSIGN_OR_RETURN(uint64_t first, locked([&] { return machine->eventTime(rename<emu::EventId>(from)); }));
+    ILK_ASSIGN_OR_RETURN(uint64_t second, locked([&] { return machine->eventTime(rename<emu::EventId>(to)); }));
+    return double(second) - double(first);
+  }
+  Status destroyEvent(EventId event) override {
+    return locked([&] { return machine->destroyEvent(rename<emu::EventId>(event)); });
+  }
+
+private:
+  mutable std::mutex mutex;
+  std::unique_ptr<emu::Machine> machine;
+  HandleTable<KernelId, LoadedKernel> kernels{"kernel"};
+};
+
+} // namespace
+
+Result<std::unique_ptr<Driver>> openEmulator(const EmulatorOptions &options) {
+  emu::MachineOptions machineOptions;
+  machineOptions.chip = options.target;
+  machineOptions.devices = options.devices;
+  machineOptions.residency = options.residency;
+  machineOptions.seed = options.seed;
+  ILK_ASSIGN_OR_RETURN(std::unique_ptr<emu::Machine> machine, convert(emu::Machine::create(machineOptions)));
+  return std::unique_ptr<Driver>(std::make_unique<EmulatorDriver>(std::move(machine)));
+}
+
+} // namespace interlock

@@ -1,0 +1,26 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+#include "runtime/Driver/PtxVersion.h"
+
+#include <charconv>
+
+namespace interlock {
+
+uint32_t ptxVersionOf(std::string_view ptx) {
+  constexpr std::string_view directive = ".version";
+  size_t at = ptx.find(directive);
+  if (at == std::string_view::npos)
+    return 0;
+  ptx.remove_prefix(at + directive.size());
+  size_t digits = ptx.find_first_not_of(" \t");
+  if (digits == std::string_view::npos)
+    return 0;
+  ptx.remove_prefix(digits);
+  uint32_t major = 0, minor = 0;
+  auto [dot, error] = std::from_chars(ptx.data(), ptx.data() + ptx.size(), major);
+  if (error != std::errc() || dot == ptx.data() + ptx.size() || *dot != '.')
+    return 0;
+  std::from_chars(dot + 1, ptx.data() + ptx.size(), minor);
+  return major * 10 + minor;
+}
+
+} // namespace interlock
