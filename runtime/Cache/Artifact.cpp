@@ -1,0 +1,30 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+#include "runtime/Cache/Artifact.h"
+
+namespace interlock {
+
+Result<Artifact> makeArtifact(const KernelSpec &spec, std::string text, std::string binary, const std::string &meta) {
+  Artifact artifact{spec, std::move(text), std::move(binary), nlohmann::json::parse(meta, nullptr, false), {}};
+  const nlohmann::json &json = artifact.meta;
+  auto has = [&](const char *field, bool (nlohmann::json::*isType)() const noexcept) {
+    return json.contains(field) && (json[field].*isType)();
+  };
+  bool complete = json.is_object() && has("entry", &nlohmann::json::is_string) &&
+                  has("ptx_isa", &nlohmann::json::is_string) && has("block_threads", &nlohmann::json::is_number) &&
+                  has("cluster", &nlohmann::json::is_number) && has("shared_bytes", &nlohmann::json::is_number) &&
+                  has("cooperative", &nlohmann::json::is_boolean);
+  if (!complete || artifact.text.empty())
+    return makeError(Code::internal,
+                     "expected the compiler to state a kernel's text and launch facts, got an incomplete "
+                     "answer: a compiler of this version would do");
+  LaunchFacts &facts = artifact.facts;
+  facts.entry = json["entry"];
+  facts.ptxIsa = json["ptx_isa"];
+  facts.blockThreads = json["block_threads"];
+  facts.cluster = json["cluster"];
+  facts.sharedBytes = json["shared_bytes"];
+  facts.cooperative = json["cooperative"];
+  return artifact;
+}
+
+} // namespace interlock

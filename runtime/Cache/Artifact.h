@@ -1,0 +1,35 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// What the compiler makes of a spec and the cache keeps: the text, the binary, and what a launch needs to know.
+#pragma once
+
+#include "interlock/spec.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+namespace interlock {
+
+/// What a launch needs to know of a kernel.
+struct LaunchFacts {
+  std::string entry;         ///< name of the kernel in the text
+  std::string ptxIsa;        ///< "8.6"
+  uint32_t blockThreads = 0; ///< threads per CTA that the kernel was made for
+  uint32_t cluster = 1;      ///< CTAs per cluster
+  uint32_t sharedBytes = 0;  ///< static shared memory per CTA
+  bool cooperative = false;  ///< needs all its CTAs to be resident together
+};
+
+struct Artifact {
+  KernelSpec spec;
+  std::string text;    ///< PTX
+  std::string binary;  ///< cubin, or empty: the driver assembles the text
+  nlohmann::json meta; ///< the compiler's `meta` part: facts, remarks, findings, timings
+  LaunchFacts facts;
+};
+
+/// Puts the compiler's parts together. `internal` if the meta part is not what CompilerPlugin.h promises.
+Result<Artifact> makeArtifact(const KernelSpec &spec, std::string text, std::string binary, const std::string &meta);
+
+} // namespace interlock

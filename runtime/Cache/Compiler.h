@@ -1,0 +1,34 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// What makes a kernel on a miss: the plugin, found with dlopen, or whatever a test puts in its place.
+#pragma once
+
+#include "interlock/spec.hpp"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace interlock {
+
+class Compiler {
+public:
+  virtual ~Compiler() = default;
+  /// What the cache key needs to know of the compiler: a JSON object of strings (CompilerPlugin.h). Fails if there is
+  /// no compiler; then what is cached can still be used.
+  virtual Result<std::string> identity() = 0;
+  /// The named parts, by name; one that could not be made is missing. Any thread may call it.
+  virtual Result<std::map<std::string, std::string>> compile(const KernelSpec &spec,
+                                                             const std::vector<std::string> &parts) = 0;
+};
+
+struct PluginOptions {
+  std::string path; ///< of libinterlock_compiler.so; empty: beside this library or program, in ../lib, or by name
+  std::string templateDir; ///< overrides the compiler's templates, if not empty
+};
+
+/// The compiler plugin. It is loaded by the first call that needs it, so making one cannot fail.
+std::shared_ptr<Compiler> makePluginCompiler(const PluginOptions &options);
+
+} // namespace interlock

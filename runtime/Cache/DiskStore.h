@@ -1,0 +1,78 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// The folder of cache entries: one file an entry, published by rename, bounded in bytes and files, locked per key.
+//
+//   entries/ab/abcdef…   whole entries only; nothing in progress is ever visible here
+//   staging/             files being written, private to their writer
+//   locks/00 … ff        one lock for each first byte of a key
+//   toolchain            identity of the compiler that last wrote here
+#pragma once
+
+#include "interlock/status.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace interlock {
+
+struct DiskLimits {
+  uint64_t bytes = uint64_t(1) << 30;
+  uint64_t files = 10'000;
+};
+
+struct StoredEntry {
+  std::string key;
+  uint64_t bytes = 0;
+  std::filesystem::file_time_type lastUse;
+};
+
+/// Held while an entry is made; released with the object. `held` is false where the file system cannot lock, or where
+/// the holder did not let go within the bound: then everyone compiles and the last rename wins.
+class KeyLock {
+public:
+  KeyLock(int file, bool held) : file(file), isHeld(held) {}
+  KeyLock(KeyLock &&other) noexcept : file(std::exchange(other.file, -1)), isHeld(other.isHeld) {}
+  KeyLock &operator=(KeyLock &&) = delete;
+  ~KeyLock();
+  bool held() const { return isHeld; }
+
+private:
+  int file;
+  bool isHeld;
+};
+
+/// Any number of threads and processes may use one folder.
+class DiskStore {
+public:
+  /// Makes the folders that are missing, nested ones too, and clears what writers that died left in staging.
+  static Result<DiskStore> open(const std::filesystem::path &root, const DiskLimits &limits);
+
+  /// The bytes of an entry, and marks it as used; none if there is no such file or it cannot be read.
+  std::optional<std::string> read(const std::string &key) const;
+  /// Writes to staging, syncs, renames, syncs the folder, and evicts what is over the limits.
+  Status publish(const std::string &key, std::string_view bytes) const;
+  Status remove(const std::string &key) const;
+  KeyLock lock(const std::string &key) const;
+
+  std::optional<std::string> readToolchain() const;
+  Status writeToolchain(const std::string &identity) const;
+
+  std::vector<StoredEntry> list() const;
+  const std::filesystem::path &root() const { return folder; }
+
+private:
+  DiskStore(std::filesystem::path root, const DiskLimits &limits) : folder(std::move(root)), limits(limits) {}
+  std::filesystem::path pathOf(const std::string &key) const;
+  Status replaceFile(const std::filesystem::path &path, std::string_view bytes) const;
+  void evict() const;
+
+  std::filesystem::path folder;
+  DiskLimits limits;
+};
+
+} // namespace interlock

@@ -1,0 +1,67 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// Kernels by spec: from memory, from disk, or made by the compiler, once.
+#pragma once
+
+#include "runtime/Cache/Artifact.h"
+#include "runtime/Cache/Compiler.h"
+#include "runtime/Cache/DiskStore.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace interlock {
+
+enum class Outcome : uint8_t { memory, disk, miss };
+std::string_view name(Outcome outcome);
+
+/// What a lookup gave, and how it was come by.
+struct Lookup {
+  std::shared_ptr<const Artifact> artifact;
+  Outcome outcome = Outcome::memory;
+  std::string reason;      ///< of a miss, or of a disk hit that was not the first try; empty on a plain hit
+  double milliseconds = 0; ///< of the whole call
+};
+
+struct CacheOptions {
+  std::string directory;              ///< of the disk cache, made if it is missing; empty: memory only
+  DiskLimits limits;                  ///< of the disk cache
+  uint64_t memoryEntries = 4096;      ///< artefacts kept in memory, least recently used go first
+  std::shared_ptr<Compiler> compiler; ///< makes what is missing; null: a miss is an error
+};
+
+struct CacheCounters {
+  uint64_t memoryHits = 0, diskHits = 0, misses = 0, compiled = 0, failed = 0, repaired = 0;
+};
+
+/// $XDG_CACHE_HOME/interlock or $HOME/.cache/interlock, from those variables' values; empty if both are.
+std::string defaultCacheDirectory(const std::string &xdgCacheHome, const std::string &home);
+
+/// Thread safe; several processes may share a directory. One key is compiled once at a time, in this process and, where
+/// the file system can lock, in all. Failures are not remembered: the next call tries again.
+class KernelCache {
+public:
+  /// Never fails: a directory that cannot be used leaves a cache in memory, and a note.
+  static std::unique_ptr<KernelCache> open(CacheOptions options);
+  ~KernelCache();
+
+  [[nodiscard]] Result<Lookup> get(const KernelSpec &spec);
+
+  /// The name of the spec's entry on disk: SHA-256 of the canonical spec, the target with all its features, the entry
+  /// format and the compiler's identity (its own digest, templates, LLVM, assembler), each behind its length.
+  Result<std::string> keyOf(const KernelSpec &spec);
+
+  /// Every downgrade so far, each once: disk cache off, locks that do not work, entries that could not be written.
+  std::vector<std::string> notes() const;
+  CacheCounters counters() const;
+  /// The disk cache, or null if it is off.
+  const DiskStore *disk() const;
+
+private:
+  explicit KernelCache(CacheOptions options);
+  struct State;
+  std::unique_ptr<State> state;
+};
+
+} // namespace interlock

@@ -1,0 +1,157 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// Loads libinterlock_compiler.so when it is needed, and speaks its C interface.
+#include "runtime/Cache/Compiler.h"
+
+#include "runtime/Cache/Digest.h"
+#include "runtime/Spec/CompilerPlugin.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <optional>
+#include <sstream>
+
+#include <dlfcn.h>
+
+namespace interlock {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr const char *libraryName = "libinterlock_compiler.so";
+
+struct Plugin {
+  decltype(&ilk_compiler_abi) abi = nullptr;
+  decltype(&ilk_compiler_identity) identity = nullptr;
+  decltype(&ilk_compiler_compile) compile = nullptr;
+  decltype(&ilk_compiler_output_part) part = nullptr;
+  decltype(&ilk_compiler_output_error) error = nullptr;
+  decltype(&ilk_compiler_output_free) release = nullptr;
+};
+
+/// Where the plugin may lie: beside what this code was linked into, in ../lib of that, or on the loader's path.
+std::vector<std::string> candidates(const std::string &path) {
+  if (!path.empty())
+    return {path};
+  std::vector<std::string> places;
+  Dl_info self{};
+  if (dladdr(reinterpret_cast<void *>(&candidates), &self) && self.dli_fname) {
+    std::error_code error;
+    fs::path folder = fs::canonical(self.dli_fname, error).parent_path();
+    if (!error) {
+      places.push_back((folder / libraryName).string());
+      places.push_back((folder.parent_path() / "lib" / libraryName).string());
+    }
+  }
+  places.push_back(libraryName);
+  return places;
+}
+
+/// Names and bytes of the templates in a folder, so that another edit is another key.
+Result<std::string> digestOfFolder(const std::string &folder) {
+  std::error_code error;
+  std::vector<fs::path> files;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
+    if (at->path().extension() == ".mlir")
+      files.push_back(at->path());
+  if (error)
+    return makeError(Code::badInput,
+                     fmt::format("expected a folder of templates, got {}: {}", folder, error.message()));
+  std::sort(files.begin(), files.end());
+  std::vector<std::string> fields;
+  for (const fs::path &file : files) {
+    std::ostringstream text;
+    text << std::ifstream(file, std::ios::binary).rdbuf();
+    fields.push_back(file.filename().string());
+    fields.push_back(text.str());
+  }
+  return digestOfFields(fields);
+}
+
+class PluginCompiler final : public Compiler {
+public:
+  explicit PluginCompiler(const PluginOptions &options) : options(options) {}
+
+  Result<std::string> identity() override {
+    ILK_ASSIGN_OR_RETURN(const Plugin *plugin, load());
+    if (options.templateDir.empty())
+      return std::string(plugin->identity());
+    nlohmann::json json = nlohmann::json::parse(plugin->identity(), nullptr, false);
+    ILK_ASSIGN_OR_RETURN(json["template_dir"], digestOfFolder(options.templateDir));
+    return json.dump();
+  }
+
+  Result<std::map<std::string, std::string>> compile(const KernelSpec &spec,
+                                                     const std::vector<std::string> &parts) override {
+    ILK_ASSIGN_OR_RETURN(const Plugin *plugin, load());
+    std::string canonical = canonicalForm(spec), names = fmt::format("{}", fmt::join(parts, ","));
+    ilk_compiler_request request{sizeof(request), canonical.data(), canonical.size(),
+                                 options.templateDir.empty() ? nullptr : options.templateDir.c_str(), names.c_str()};
+    ilk_compiler_output *raw = nullptr;
+    int32_t failed = plugin->compile(&request, &raw);
+    std::unique_ptr<ilk_compiler_output, decltype(plugin->release)> output(raw, plugin->release);
+    if (failed)
+      return makeError(Code::compile, plugin->error(output.get()));
+    std::map<std::string, std::string> made;
+    for (const std::string &part : parts) {
+      size_t size = 0;
+      if (const char *bytes = plugin->part(output.get(), part.c_str(), &size))
+        made[part].assign(bytes, size);
+    }
+    return made;
+  }
+
+private:
+  Result<const Plugin *> load() {
+    std::lock_guard lock(mutex);
+    if (plugin)
+      return &*plugin;
+    std::string why;
+    void *library = nullptr;
+    for (const std::string &place : candidates(options.path)) {
+      if ((library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL)))
+        break;
+      if (const char *message = dlerror(); why.empty() && message)
+        why = message;
+    }
+    if (!library)
+      return makeError(
+          Code::notFound,
+          fmt::format("expected the compiler plugin {} beside the library, in ../lib or on the loader's path, "
+                      "found none ({}): only cached kernels can be used",
+                      libraryName, why));
+    Plugin found;
+    auto resolve = [&](auto &function, const char *name) {
+      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
+      return function != nullptr;
+    };
+    bool complete = resolve(found.abi, "ilk_compiler_abi") && resolve(found.identity, "ilk_compiler_identity") &&
+                    resolve(found.compile, "ilk_compiler_compile") && resolve(found.part, "ilk_compiler_output_part") &&
+                    resolve(found.error, "ilk_compiler_output_error") &&
+                    resolve(found.release, "ilk_compiler_output_free");
+    if (!complete || found.abi() != ILK_COMPILER_ABI)
+      return makeError(Code::unsupported,
+                       fmt::format("expected a compiler plugin of interface {}, got {}: the plugin of this "
+                                   "library's version would do",
+                                   ILK_COMPILER_ABI, complete ? std::to_string(found.abi()) : "an incomplete one"));
+    plugin = found;
+    return &*plugin;
+  }
+
+  PluginOptions options;
+  std::mutex mutex;
+  std::optional<Plugin> plugin;
+};
+
+} // namespace
+
+std::shared_ptr<Compiler> makePluginCompiler(const PluginOptions &options) {
+  return std::make_shared<PluginCompiler>(options);
+}
+
+} // namespace interlock
