@@ -14,7 +14,7 @@ namespace {
 
 struct InferScopesPass : impl::InferScopesBase<InferScopesPass> {
   void runOnOperation() override {
-    for (const Handoff &handoff : collectHandoffs(getOperation())) {
+    for (Handoff handoff : collectHandoffs(getOperation())) {
       bool inferred = false;
       for (const HandoffUse &use : handoff.uses) {
         if (use.op->hasAttr(scopeAttrName))

@@ -21,7 +21,7 @@ namespace {
 
 class HandoffLowering {
 public:
-  explicit HandoffLowering(const Handoff &handoff)
+  explicit HandoffLowering(Handoff &handoff)
       : handoff(handoff), b(handoff.op.getLoc(), handoff.op), stages(handoff.op.getStages()),
         payload(cast<sync::HandoffType>(handoff.op.getType()).getPayload()),
         payloadBytes(payload.getIntOrFloatBitWidth() / 8) {}
@@ -140,13 +140,13 @@ private:
       OpBuilder::InsertionGuard restore(b);
       b.setInsertionPointToStart(expect.thenBlock());
       sync::BarrierExpectTxOp::create(b, sync::Sem::relaxed, sync::Scope::cta, barrier,
-                                      b.getI32IntegerAttr(payloadBytes));
+                                      static_cast<uint32_t>(payloadBytes));
     }
     markSharedOnly(sync::BarrierWaitOp::create(b, sync::Sem::acquire, scope, barrier, fullParity(iteration)));
     op->getResult(0).replaceAllUsesWith(ep::LoadOp::create(b, payload, pick(slots, iteration)));
   }
 
-  const Handoff &handoff;
+  Handoff &handoff;
   ImplicitLocOpBuilder b;
   int64_t stages;
   Type payload;
@@ -156,7 +156,7 @@ private:
 
 struct LowerHandoffsPass : impl::LowerHandoffsBase<LowerHandoffsPass> {
   void runOnOperation() override {
-    for (const Handoff &handoff : collectHandoffs(getOperation())) {
+    for (Handoff handoff : collectHandoffs(getOperation())) {
       for (const HandoffUse &use : handoff.uses)
         if (!use.op->hasAttr(scopeAttrName)) {
           use.op->emitError() << "expected a scope on every hand-off operation, got none: run sync-infer-scopes first";

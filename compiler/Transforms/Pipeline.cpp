@@ -95,7 +95,7 @@ void addLoweringPasses(OpPassManager &passes, const PipelineOptions &options) {
 }
 
 void registerPassesAndPipelines() {
-  registerPasses();
+  registerInterlockTransformsPasses();
   registerConversionPasses();
   registerPipeline("interlock-expand", "Stage module to an expanded, folded kernel", addExpandPasses);
   registerPipeline("interlock-verify", "Infer the scopes of hand-offs and judge them", addVerifyPasses);

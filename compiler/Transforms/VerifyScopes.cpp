@@ -25,7 +25,7 @@ const Direction directions[] = {
 };
 
 struct VerifyScopesPass : impl::VerifyScopesBase<VerifyScopesPass> {
-  static const HandoffUse *find(const Handoff &handoff, HandoffRole role) {
+  static const HandoffUse *find(Handoff &handoff, HandoffRole role) {
     for (const HandoffUse &use : handoff.uses)
       if (use.role == role)
         return &use;
@@ -33,7 +33,7 @@ struct VerifyScopesPass : impl::VerifyScopesBase<VerifyScopesPass> {
   }
 
   /// A side of a pair must have a scope that includes the actor on the other side.
-  bool judgeSide(const Handoff &handoff, const Direction &direction, const HandoffUse &use, const char *order,
+  bool judgeSide(Handoff &handoff, const Direction &direction, const HandoffUse &use, const char *order,
                  const HandoffUse *other, const char *otherDoes) {
     auto scope = use.op->getAttrOfType<sync::ScopeAttr>(scopeAttrName);
     if (!scope) {
@@ -53,7 +53,7 @@ struct VerifyScopesPass : impl::VerifyScopesBase<VerifyScopesPass> {
     return false;
   }
 
-  bool judge(const Handoff &handoff, const Direction &direction) {
+  bool judge(Handoff &handoff, const Direction &direction) {
     bool good = true;
     const HandoffUse *release = find(handoff, direction.release), *acquire = nullptr;
     for (HandoffRole role : direction.acquires)
@@ -69,7 +69,7 @@ struct VerifyScopesPass : impl::VerifyScopesBase<VerifyScopesPass> {
   }
 
   /// A slot that is filled must be waited for, freed, waited for again, and drained before its owner exits.
-  bool judgeComplete(const Handoff &handoff) {
+  bool judgeComplete(Handoff &handoff) {
     struct Need {
       HandoffRole has, needs;
       const char *sentence;
@@ -96,7 +96,7 @@ struct VerifyScopesPass : impl::VerifyScopesBase<VerifyScopesPass> {
 
   void runOnOperation() override {
     bool good = true;
-    for (const Handoff &handoff : collectHandoffs(getOperation())) {
+    for (Handoff handoff : collectHandoffs(getOperation())) {
       good &= judgeComplete(handoff);
       for (const Direction &direction : directions)
         good &= judge(handoff, direction);
