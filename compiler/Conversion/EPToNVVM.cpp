@@ -1,0 +1,166 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// Where a thread is, addresses, accesses to memory, and what passes between the lanes of a warp.
+#include "compiler/Conversion/InlinePTX.h"
+#include "compiler/Conversion/Lowering.h"
+
+using namespace mlir;
+
+namespace interlock::nvvm {
+namespace {
+
+//===----------------------------------------------------------------------===//
+// Where a thread is
+//===----------------------------------------------------------------------===//
+
+Replacement lowerThreadId(ep::ThreadIdOp, ep::ThreadIdOp::Adaptor, Builder &b, const Context &) {
+  return {NVVM::ThreadIdXOp::create(b, b.getI32Type())};
+}
+Replacement lowerLaneId(ep::LaneIdOp, ep::LaneIdOp::Adaptor, Builder &b, const Context &) {
+  return {NVVM::LaneIdOp::create(b, b.getI32Type())};
+}
+Replacement lowerWarpId(ep::WarpIdOp, ep::WarpIdOp::Adaptor, Builder &b, const Context &context) {
+  // Not %warpid, which may change while a thread runs (PTX ISA, "%warpid").
+  Value thread = NVVM::ThreadIdXOp::create(b, b.getI32Type());
+  return {LLVM::UDivOp::create(b, thread, b.constant(context.target.warpWidth))};
+}
+Replacement lowerCtaId(ep::CtaIdOp, ep::CtaIdOp::Adaptor, Builder &b, const Context &) {
+  return {NVVM::BlockIdXOp::create(b, b.getI32Type())};
+}
+Replacement lowerCtaCount(ep::CtaCountOp, ep::CtaCountOp::Adaptor, Builder &b, const Context &) {
+  return {NVVM::GridDimXOp::create(b, b.getI32Type())};
+}
+Replacement lowerClusterId(ep::ClusterIdOp op, ep::ClusterIdOp::Adaptor, Builder &b, const Context &) {
+  if (clusterSize(op) == 1)
+    return {NVVM::BlockIdXOp::create(b, b.getI32Type())};
+  return {NVVM::ClusterIdXOp::create(b, b.getI32Type())};
+}
+Replacement lowerClusterCount(ep::ClusterCountOp op, ep::ClusterCountOp::Adaptor, Builder &b, const Context &) {
+  if (clusterSize(op) == 1)
+    return {NVVM::GridDimXOp::create(b, b.getI32Type())};
+  return {NVVM::ClusterDimXOp::create(b, b.getI32Type())};
+}
+Replacement lowerClusterRank(ep::ClusterRankOp op, ep::ClusterRankOp::Adaptor, Builder &b, const Context &) {
+  if (clusterSize(op) == 1)
+    return {b.constant(0)};
+  return {NVVM::ClusterId::create(b, b.getI32Type())};
+}
+
+//===----------------------------------------------------------------------===//
+// Addresses
+//===----------------------------------------------------------------------===//
+
+LLVM::LLVMPointerType globalPointer(Builder &b) { return LLVM::LLVMPointerType::get(b.getContext(), globalSpace); }
+
+Replacement lowerOffset(ep::OffsetOp, ep::OffsetOp::Adaptor operands, Builder &b, const Context &) {
+  Value base = operands.getPointer();
+  return {LLVM::GEPOp::create(b, base.getType(), b.getI8Type(), base, ArrayRef<LLVM::GEPArg>{operands.getBytes()})};
+}
+Replacement lowerGlobalPtr(ep::GlobalPtrOp, ep::GlobalPtrOp::Adaptor operands, Builder &b, const Context &) {
+  return {LLVM::IntToPtrOp::create(b, globalPointer(b), operands.getAddress())};
+}
+Replacement lowerPeerPtr(ep::PeerPtrOp, ep::PeerPtrOp::Adaptor operands, Builder &b, const Context &) {
+  Value rank = LLVM::ZExtOp::create(b, b.getI64Type(), operands.getRank());
+  Value skipped = LLVM::MulOp::create(b, rank, operands.getStride());
+  Value window = LLVM::AddOp::create(b, operands.getWindow(), skipped);
+  Value address = LLVM::AddOp::create(b, window, operands.getOffset());
+  return {LLVM::IntToPtrOp::create(b, globalPointer(b), address)};
+}
+
+//===----------------------------------------------------------------------===//
+// Accesses. None is marked invariant or non-aliasing, so none can become ld.global.nc, which peers' writes would
+// escape.
+//===----------------------------------------------------------------------===//
+
+constexpr unsigned packetBytes = 16;
+
+Replacement lowerLoad(ep::LoadOp op, ep::LoadOp::Adaptor operands, Builder &b, const Context &) {
+  Type type = op.getResult().getType();
+  return {LLVM::LoadOp::create(b, type, operands.getPointer(), type.getIntOrFloatBitWidth() / 8)};
+}
+Replacement lowerStore(ep::StoreOp op, ep::StoreOp::Adaptor operands, Builder &b, const Context &) {
+  unsigned bytes = op.getValue().getType().getIntOrFloatBitWidth() / 8;
+  LLVM::StoreOp::create(b, operands.getValue(), operands.getPointer(), bytes);
+  return {};
+}
+
+/// LLVM has no way to say that a line needs no place in L1 (PTX ISA, "ld", `.level::eviction_priority`).
+Value loadStreaming(Builder &b, Value pointer) {
+  Type i32 = b.getI32Type();
+  auto words = LLVM::LLVMStructType::getLiteral(b.getContext(), {i32, i32, i32, i32});
+  Value read = inlinePTX(b, "ld.global.L1::no_allocate.v4.b32 {$0, $1, $2, $3}, [$4];", {pointer}, words);
+  Value packet = LLVM::PoisonOp::create(b, VectorType::get({4}, i32));
+  for (int64_t i = 0; i < 4; ++i)
+    packet = LLVM::InsertElementOp::create(b, packet, LLVM::ExtractValueOp::create(b, read, i), b.constant(i));
+  return packet;
+}
+Replacement lowerPacketLoad(ep::PacketLoadOp op, ep::PacketLoadOp::Adaptor operands, Builder &b, const Context &) {
+  if (op.getStreaming())
+    return {loadStreaming(b, operands.getPointer())};
+  return {LLVM::LoadOp::create(b, op.getResult().getType(), operands.getPointer(), packetBytes)};
+}
+Replacement lowerPacketStore(ep::PacketStoreOp op, ep::PacketStoreOp::Adaptor operands, Builder &b, const Context &) {
+  if (!op.getStreaming()) {
+    LLVM::StoreOp::create(b, operands.getValue(), operands.getPointer(), packetBytes);
+    return {};
+  }
+  SmallVector<Value> asmOperands{operands.getPointer()};
+  for (int64_t i = 0; i < 4; ++i)
+    asmOperands.push_back(LLVM::ExtractElementOp::create(b, operands.getValue(), b.constant(i)));
+  inlinePTX(b, "st.global.L1::no_allocate.v4.b32 [$0], {$1, $2, $3, $4};", asmOperands);
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Across the lanes of a warp
+//===----------------------------------------------------------------------===//
+
+constexpr int32_t allLanes = -1;
+constexpr int32_t wholeWarp = 31; ///< clamp of shfl.sync: no segments
+
+Replacement lowerBallot(ep::BallotOp, ep::BallotOp::Adaptor operands, Builder &b, const Context &) {
+  auto kind = NVVM::VoteSyncKindAttr::get(b.getContext(), NVVM::VoteSyncKind::ballot);
+  Value votes = NVVM::VoteSyncOp::create(b, b.getI32Type(), b.constant(allLanes), operands.getPredicate(), kind);
+  return {LLVM::ZExtOp::create(b, b.getI64Type(), votes)};
+}
+
+Value shuffleWord(Builder &b, Value value, Value lane) {
+  auto kind = NVVM::ShflKindAttr::get(b.getContext(), NVVM::ShflKind::idx);
+  return NVVM::ShflOp::create(b, value.getType(), b.constant(allLanes), value, lane, b.constant(wholeWarp), kind,
+                              UnitAttr());
+}
+Replacement lowerShuffle(ep::ShuffleOp op, ep::ShuffleOp::Adaptor operands, Builder &b, const Context &) {
+  if (!op.getValue().getType().isInteger(64))
+    return {shuffleWord(b, operands.getValue(), operands.getLane())};
+  Type i32 = b.getI32Type(), i64 = b.getI64Type();
+  Value half = b.constant(32, 64);
+  Value low = LLVM::TruncOp::create(b, i32, operands.getValue());
+  Value high = LLVM::TruncOp::create(b, i32, LLVM::LShrOp::create(b, operands.getValue(), half));
+  low = LLVM::ZExtOp::create(b, i64, shuffleWord(b, low, operands.getLane()));
+  high = LLVM::ZExtOp::create(b, i64, shuffleWord(b, high, operands.getLane()));
+  return {LLVM::OrOp::create(b, low, LLVM::ShlOp::create(b, high, half))};
+}
+
+/// Each step adds the sum that the lane `distance` below has so far; lanes without one below add nothing.
+Replacement lowerScan(ep::ScanOp, ep::ScanOp::Adaptor operands, Builder &b, const Context &context) {
+  Value lane = NVVM::LaneIdOp::create(b, b.getI32Type());
+  Value sum = operands.getValue();
+  auto kind = NVVM::ShflKindAttr::get(b.getContext(), NVVM::ShflKind::up);
+  for (uint32_t distance = 1; distance < context.target.warpWidth; distance *= 2) {
+    Value below = NVVM::ShflOp::create(b, b.getI32Type(), b.constant(allLanes), sum, b.constant(distance),
+                                       b.constant(0), kind, UnitAttr());
+    Value has = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::uge, lane, b.constant(distance));
+    sum = LLVM::AddOp::create(b, sum, LLVM::SelectOp::create(b, has, below, b.constant(0)));
+  }
+  return {LLVM::SubOp::create(b, sum, operands.getValue())};
+}
+
+} // namespace
+
+void addEPPatterns(RewritePatternSet &patterns, const Context &context) {
+  add(patterns, context, lowerThreadId, lowerLaneId, lowerWarpId, lowerCtaId, lowerCtaCount, lowerClusterId,
+      lowerClusterCount, lowerClusterRank, lowerOffset, lowerGlobalPtr, lowerPeerPtr, lowerLoad, lowerStore,
+      lowerPacketLoad, lowerPacketStore, lowerBallot, lowerShuffle, lowerScan);
+}
+
+} // namespace interlock::nvvm
