@@ -16,7 +16,11 @@ run("installing" ${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix} --strip)
 run("configuring the consumer" ${CMAKE_COMMAND} -S ${CONSUMER} -B ${BUILD}/install-test/consumer -G ${GENERATOR}
   -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_PREFIX_PATH=${prefix})
 run("building the consumer" ${CMAKE_COMMAND} --build ${BUILD}/install-test/consumer)
-run("the consumer" ${BUILD}/install-test/consumer/consumer)
+if(WITH_COMPILER)
+  run("the consumer" ${BUILD}/install-test/consumer/consumer)
+else()
+  run("the consumer" ${BUILD}/install-test/consumer/consumer without-compiler)
+endif()
 run("the installed command" ${prefix}/bin/interlock targets)
 if(WITH_COMPILER)
   run("the installed command with its plugin" ${CMAKE_COMMAND} -E env INTERLOCK_CACHE_DIR=${BUILD}/install-test/cache
