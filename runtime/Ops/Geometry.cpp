@@ -21,6 +21,7 @@ uint32_t roundUp(uint64_t value, uint32_t step) { return uint32_t((value + step 
 
 LaunchGeometry defaultGeometry(const LayerSpec &layer, KernelKind kind, uint32_t cluster, const DeviceInfo &device,
                                uint32_t ranksOnDevice, LaunchGeometry asked) {
+  cluster = std::max(1u, cluster); // a size that cannot be is for validate() to refuse
   const GeometryRow *row = kind == KernelKind::dispatch ? dispatchTable : combineTable;
   while (row->tokens < layer.maxTokens)
     ++row;

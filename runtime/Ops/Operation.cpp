@@ -148,7 +148,7 @@ Result<Operation> Operation::create(Driver &driver, KernelCache &cache, const La
             geometry.tileTokens,
             options.wait.value_or(cheapest)};
     ILK_RETURN_IF_ERROR(validate(spec));
-    if (geometry.grid % options.cluster)
+    if (geometry.grid % options.cluster) // not 0: validate() has seen it
       return misuse(
           fmt::format("expected a grid of whole clusters of {} CTAs, got {}", options.cluster, geometry.grid));
     kernels[size_t(kind)].report.grid = geometry.grid;
@@ -160,8 +160,7 @@ Result<Operation> Operation::create(Driver &driver, KernelCache &cache, const La
     report.reason = found.reason;
     report.milliseconds = found.milliseconds;
     images[kind] = {found.artifact->text, found.artifact->binary, found.artifact->facts.entry};
-    kernels[kind].config = {report.grid, found.artifact->facts.blockThreads, found.artifact->facts.cluster,
-                            found.artifact->facts.sharedBytes};
+    kernels[kind].config = {report.grid, found.artifact->facts.blockThreads, found.artifact->facts.cluster, 0};
   }
 
   ILK_ASSIGN_OR_RETURN(SymmetricArena arena, SymmetricArena::create(driver, 0, layer));

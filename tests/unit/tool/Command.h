@@ -1,0 +1,28 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// Runs the `interlock` command as its users do and gives back what it wrote.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <vector>
+
+namespace interlock::test {
+
+struct Outcome {
+  int code = -1; ///< exit code, or 128 + the signal
+  std::string out, err;
+  nlohmann::json json() const { return nlohmann::json::parse(out, nullptr, false); }
+};
+
+/// Runs `interlock` with these arguments; `environment` is `NAME=value` entries over the test's own.
+Outcome runCommand(const std::vector<std::string> &arguments, const std::vector<std::string> &environment = {});
+
+/// A fresh folder under the test's temporary one.
+std::string freshFolder();
+
+/// Writes a file and returns its name.
+std::string writeFile(const std::string &name, const std::string &bytes);
+
+} // namespace interlock::test
