@@ -14,6 +14,8 @@ constexpr uint32_t packetBytes = 16;
 constexpr uint32_t maxRanks = 64, maxTopk = 32, maxThreads = 1024, maxTileTokens = 32;
 /// Keeps every product below in 64 bits; the address arithmetic of the kernels is 64-bit throughout.
 constexpr uint32_t maxHidden = 1u << 20, maxTokensPerRank = 1u << 24, maxExperts = 1u << 20, maxScaleBytes = 1u << 20;
+/// More than any machine maps: 57 bits are the widest virtual addresses.
+constexpr uint64_t addressSpace = uint64_t(1) << 57;
 /// A CTA's static shared memory, the same on every chip (CUDA C++ Programming Guide, "Compute Capabilities").
 constexpr uint64_t maxStaticShared = 48 * 1024;
 
@@ -44,15 +46,26 @@ bool combines(DType dtype) {
   return false;
 }
 
-Status requireWholePackets(uint32_t hidden, DType dtype, const char *which) {
-  uint32_t perPacket = packetBytes / byteSize(dtype);
-  if (uint32_t over = hidden % perPacket) {
-    uint32_t below = hidden > over ? hidden - over : perPacket;
-    return refuse(
-        "expected hidden to be a multiple of {} so that a {} row of {} is whole 16-byte packets, got {}: {} or "
-        "{} would do",
-        perPacket, which, name(dtype), hidden, below, hidden - over + perPacket);
-  }
+/// Both kinds of row at once, so that what the message proposes does for both.
+Status requireWholePackets(const LayerSpec &layer) {
+  DType narrower = byteSize(layer.dtype) < byteSize(layer.combineDType) ? layer.dtype : layer.combineDType;
+  uint32_t perPacket = packetBytes / byteSize(narrower);
+  uint32_t over = layer.hidden % perPacket, below = layer.hidden - over;
+  if (over == 0)
+    return {};
+  return refuse("expected hidden to be a multiple of {} so that a row of {} is whole 16-byte packets, got {}: {}{} "
+                "would do",
+                perPacket, name(narrower), layer.hidden, below ? fmt::format("{} or ", below) : std::string(),
+                below + perPacket);
+}
+
+/// The kernels' addresses are base + rank*stride + offset in 64 bits.
+Status requireAddressable(const LayerSpec &layer) {
+  uint64_t size = windowLayout(layer).size;
+  if (size > addressSpace / layer.ranks)
+    return refuse("expected the windows of {} ranks to fit 2^57 bytes of addresses, got {} bytes each: fewer tokens "
+                  "per rank or a smaller capacity would do",
+                  layer.ranks, size);
   return {};
 }
 
@@ -68,14 +81,15 @@ Status validate(const LayerSpec &layer) {
     return refuse("expected top-k to be at most the number of experts, {}, got {}", layer.experts, layer.topk);
   if (!combines(layer.combineDType))
     return refuse("expected combine to work on f32, f16 or bf16 rows, got {}", name(layer.combineDType));
-  ILK_RETURN_IF_ERROR(requireWholePackets(layer.hidden, layer.dtype, "dispatch"));
-  ILK_RETURN_IF_ERROR(requireWholePackets(layer.hidden, layer.combineDType, "combine"));
+  if (byteSize(layer.dtype) == 0)
+    return refuse("expected a dtype of this library, got number {}", static_cast<unsigned>(layer.dtype));
+  ILK_RETURN_IF_ERROR(requireWholePackets(layer));
   if (layer.scaleBytes % 4 || layer.scaleBytes > maxScaleBytes)
     return refuse("expected the scales of a token to be a multiple of 4 bytes and at most {}, got {}", maxScaleBytes,
                   layer.scaleBytes);
   if (layer.capacity > layer.maxTokens)
     return refuse("expected a capacity of at most the tokens per rank, {}, got {}", layer.maxTokens, layer.capacity);
-  return {};
+  return requireAddressable(layer);
 }
 
 Status validate(const KernelSpec &spec) {

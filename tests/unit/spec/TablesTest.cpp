@@ -1,0 +1,133 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// Names, targets and models: what users write and what it stands for.
+#include "tests/unit/spec/Specs.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace interlock {
+namespace {
+
+using testing::HasSubstr;
+
+template <typename T> void expectInverse(std::initializer_list<T> values, Result<T> (*parse)(std::string_view)) {
+  std::set<std::string_view> names;
+  for (T value : values) {
+    EXPECT_TRUE(names.insert(name(value)).second) << name(value);
+    auto parsed = parse(name(value));
+    ASSERT_TRUE(parsed) << parsed.error().message;
+    EXPECT_EQ(*parsed, value);
+  }
+  for (std::string_view wrong : {"", " ", "?", "BF16", "bf16 ", "dispatch,combine"}) {
+    auto refused = parse(wrong);
+    ASSERT_FALSE(refused) << wrong;
+    EXPECT_EQ(refused.error().code, Code::badInput);
+    for (std::string_view good : names)
+      EXPECT_THAT(refused.error().message, HasSubstr(std::string(good)));
+  }
+}
+
+TEST(Names, ReadBackAndListWhatWouldDo) {
+  expectInverse<DType>({DType::f32, DType::f16, DType::bf16, DType::f8e4m3fn, DType::f8e4m3fnuz, DType::f8e5m2},
+                       parseDType);
+  expectInverse<KernelKind>({KernelKind::dispatch, KernelKind::combine}, parseKernelKind);
+  expectInverse<Schedule>({Schedule::gridStride, Schedule::claimed}, parseSchedule);
+  expectInverse<WaitStrategy>({WaitStrategy::relaxedFence, WaitStrategy::acquire}, parseWaitStrategy);
+}
+
+TEST(Names, BytesOfAnElement) {
+  EXPECT_EQ(byteSize(DType::f32), 4u);
+  EXPECT_EQ(byteSize(DType::f16), 2u);
+  EXPECT_EQ(byteSize(DType::bf16), 2u);
+  for (DType dtype : {DType::f8e4m3fn, DType::f8e4m3fnuz, DType::f8e5m2})
+    EXPECT_EQ(byteSize(dtype), 1u) << name(dtype);
+}
+
+// PTX ISA, ".target": the version that introduced each chip.
+TEST(Targets, ChipsAndTheirLowestPtx) {
+  std::vector<std::pair<std::string_view, uint32_t>> found;
+  for (const TargetInfo &target : targets())
+    found.emplace_back(target.name, target.minPtxIsa);
+  EXPECT_THAT(found, testing::UnorderedElementsAre(testing::Pair("sm_80", 70u), testing::Pair("sm_90a", 80u),
+                                                   testing::Pair("sm_100a", 86u), testing::Pair("sm_103a", 88u),
+                                                   testing::Pair("sm_120a", 87u)));
+}
+
+TEST(Targets, WhatAChipHas) {
+  for (const TargetInfo &target : targets()) {
+    EXPECT_EQ(target.vendor, "nvptx");
+    EXPECT_EQ(target.warpWidth, 32u);
+    EXPECT_THAT(std::string(target.name), testing::StartsWith("sm_" + std::to_string(target.computeCapability)));
+    // Clusters, transaction barriers and restricted fences all came with compute capability 9.0.
+    bool hopper = target.computeCapability >= 90;
+    EXPECT_EQ(target.clusters, hopper) << target.name;
+    EXPECT_EQ(target.asyncBarrier, hopper) << target.name;
+    EXPECT_EQ(target.restrictedFence, hopper) << target.name;
+    // Every chip keeps 1 KiB of its shared memory per CTA for itself.
+    EXPECT_EQ((target.maxSharedBytes + 1024) % 1024, 0u) << target.name;
+    auto again = findTarget(target.name);
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->name, target.name);
+  }
+}
+
+TEST(Targets, AnUnknownOneListsWhatWouldDo) {
+  for (std::string_view wrong : {"sm_90", "sm_999", "", "SM_90A", "gfx942x"}) {
+    auto refused = findTarget(wrong);
+    ASSERT_FALSE(refused) << wrong;
+    EXPECT_EQ(refused.error().code, Code::badInput);
+    EXPECT_THAT(refused.error().message, HasSubstr("sm_90a"));
+    EXPECT_THAT(refused.error().message, HasSubstr("'" + std::string(wrong) + "'"));
+  }
+}
+
+struct Published {
+  const char *model;
+  uint32_t hidden, experts, topk;
+};
+
+// From each model's published config.json.
+TEST(Models, FiguresAsPublished) {
+  const Published published[] = {
+      {"deepseek-v3", 7168, 256, 8},  {"kimi-k2", 7168, 384, 8},    {"qwen3-235b-a22b", 4096, 128, 8},
+      {"gpt-oss-120b", 2880, 128, 4}, {"mixtral-8x7b", 4096, 8, 2}, {"llama-4-maverick", 5120, 128, 1},
+      {"glm-4.5", 5120, 160, 8},
+  };
+  EXPECT_EQ(models().size(), std::size(published));
+  for (const Published &expected : published) {
+    auto model = findModel(expected.model);
+    ASSERT_TRUE(model) << model.error().message;
+    EXPECT_EQ(model->hidden, expected.hidden) << expected.model;
+    EXPECT_EQ(model->experts, expected.experts) << expected.model;
+    EXPECT_EQ(model->topk, expected.topk) << expected.model;
+    EXPECT_THAT(std::string(model->source), HasSubstr("config.json"));
+  }
+}
+
+TEST(Models, EachGivesALayerThatCanBeGenerated) {
+  for (const ModelPreset &model : models())
+    for (const TargetInfo &target : targets())
+      for (KernelKind kind : {KernelKind::dispatch, KernelKind::combine}) {
+        KernelSpec spec = test::smallSpec();
+        spec.kernel = kind;
+        spec.target = std::string(target.name);
+        spec.layer.hidden = model.hidden;
+        spec.layer.experts = model.experts;
+        spec.layer.topk = model.topk;
+        auto status = validate(spec);
+        EXPECT_TRUE(status) << model.name << " on " << target.name << ": " << status.error().message;
+      }
+}
+
+TEST(Models, AnUnknownOneListsWhatWouldDo) {
+  auto refused = findModel("deepseek-v4");
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("deepseek-v3, kimi-k2"));
+  EXPECT_THAT(refused.error().message, HasSubstr("'deepseek-v4'"));
+}
+
+} // namespace
+} // namespace interlock
