@@ -1,0 +1,278 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// Integer arithmetic (PTX ISA "Integer Arithmetic Instructions").
+#include "analysis/Emulator/Alu.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace interlock::emu::alu {
+namespace {
+
+using Wide = unsigned __int128;
+using SignedWide = __int128;
+
+#define ILK_EVAL(name)                                                                                                 \
+  void name(const Op &op, const uint64_t *const *in, uint64_t *out, uint64_t *, uint64_t active, unsigned lanes)
+
+/// An operation of one, two or three operands on integers of a fixed type, wrapped to that type.
+template <typename T, auto fn> ILK_EVAL(unary) {
+  (void)op;
+  eachLane(active, lanes, [&](unsigned l) { out[l] = std::make_unsigned_t<T>(fn(T(in[0][l]))); });
+}
+template <typename T, auto fn> ILK_EVAL(binary) {
+  (void)op;
+  eachLane(active, lanes, [&](unsigned l) { out[l] = std::make_unsigned_t<T>(fn(T(in[0][l]), T(in[1][l]))); });
+}
+template <typename T, auto fn> ILK_EVAL(ternary) {
+  (void)op;
+  eachLane(active, lanes,
+           [&](unsigned l) { out[l] = std::make_unsigned_t<T>(fn(T(in[0][l]), T(in[1][l]), T(in[2][l]))); });
+}
+
+template <typename T> using U = std::make_unsigned_t<T>;
+
+template <typename T> T wrapAdd(T a, T b) { return T(uint64_t(U<T>(a)) + uint64_t(U<T>(b))); }
+template <typename T> T wrapSub(T a, T b) { return T(uint64_t(U<T>(a)) - uint64_t(U<T>(b))); }
+template <typename T> T wrapMul(T a, T b) { return T(uint64_t(U<T>(a)) * uint64_t(U<T>(b))); }
+template <typename T> T highMul(T a, T b) {
+  constexpr unsigned bits = sizeof(T) * 8;
+  if constexpr (std::is_signed_v<T>)
+    return T((SignedWide(a) * SignedWide(b)) >> bits);
+  else
+    return T((Wide(a) * Wide(b)) >> bits);
+}
+template <typename T> T madLow(T a, T b, T c) { return wrapAdd(wrapMul(a, b), c); }
+template <typename T> T madHigh(T a, T b, T c) { return wrapAdd(highMul(a, b), c); }
+/// Division by zero gives all ones, and the remainder the dividend, as on the hardware; the ISA leaves both open. The
+/// most negative value by -1 wraps.
+template <typename T> T divide(T a, T b) {
+  if (b == 0)
+    return T(~T(0));
+  if constexpr (std::is_signed_v<T>)
+    if (b == T(-1))
+      return wrapSub(T(0), a);
+  return T(a / b);
+}
+template <typename T> T remainder(T a, T b) {
+  if (b == 0)
+    return a;
+  if constexpr (std::is_signed_v<T>)
+    if (b == T(-1))
+      return 0;
+  return T(a % b);
+}
+template <typename T> T least(T a, T b) { return std::min(a, b); }
+template <typename T> T greatest(T a, T b) { return std::max(a, b); }
+template <typename T> T reluMin(T a, T b) { return std::max<T>(0, std::min(a, b)); }
+template <typename T> T reluMax(T a, T b) { return std::max<T>(0, std::max(a, b)); }
+template <typename T> T negate(T a) { return wrapSub(T(0), a); }
+template <typename T> T absolute(T a) { return a < 0 ? wrapSub(T(0), a) : a; }
+template <typename T> T sumOfDifferences(T a, T b, T c) {
+  return T(uint64_t(U<T>(c)) + uint64_t(U<T>(a < b ? wrapSub(b, a) : wrapSub(a, b))));
+}
+
+/// Operands of `bits` bits, a result of twice that: mul.wide, mad.wide (whose addend is wide already).
+template <typename T, typename R> ILK_EVAL(mulWide) {
+  (void)op;
+  eachLane(active, lanes, [&](unsigned l) { out[l] = std::make_unsigned_t<R>(R(T(in[0][l])) * R(T(in[1][l]))); });
+}
+template <typename T, typename R> ILK_EVAL(madWide) {
+  (void)op;
+  eachLane(active, lanes, [&](unsigned l) {
+    out[l] = std::make_unsigned_t<R>(wrapAdd(R(R(T(in[0][l])) * R(T(in[1][l]))), R(in[2][l])));
+  });
+}
+
+/// mul24 and mad24: the low 24 bits of each factor; .hi takes bits 16 to 47 of the product.
+ILK_EVAL(mul24) {
+  eachLane(active, lanes, [&](unsigned l) {
+    int64_t a = op.isSigned ? signExtend(in[0][l], 24) : int64_t(in[0][l] & maskOf(24));
+    int64_t b = op.isSigned ? signExtend(in[1][l], 24) : int64_t(in[1][l] & maskOf(24));
+    uint64_t product = uint64_t(a * b);
+    uint64_t value = (op.sub & 1) ? product >> 16 : product;
+    out[l] = uint32_t(value + ((op.sub & 2) ? in[2][l] : 0));
+  });
+}
+
+/// add.sat.s32, sub.sat.s32, mad.hi.sat.s32.
+ILK_EVAL(saturated) {
+  eachLane(active, lanes, [&](unsigned l) {
+    int64_t a = int32_t(in[0][l]), b = int32_t(in[1][l]);
+    int64_t value = op.sub == 0 ? a + b : op.sub == 1 ? a - b : ((a * b) >> 32) + int32_t(in[2][l]);
+    out[l] = uint32_t(std::clamp<int64_t>(value, INT32_MIN, INT32_MAX));
+  });
+}
+
+/// dp4a and dp2a (sub 1: the low, 2: the high halves of b): products of bytes, added to c.
+ILK_EVAL(dotProduct) {
+  eachLane(active, lanes, [&](unsigned l) {
+    bool aSigned = ptx::isSigned(op.type), bSigned = ptx::isSigned(op.from);
+    auto piece = [](uint64_t v, unsigned at, unsigned bits, bool s) {
+      uint64_t raw = (v >> at) & maskOf(bits);
+      return s ? signExtend(raw, bits) : int64_t(raw);
+    };
+    int64_t sum = int32_t(in[2][l]);
+    if (op.sub == 0)
+      for (unsigned i = 0; i < 4; ++i)
+        sum += piece(in[0][l], 8 * i, 8, aSigned) * piece(in[1][l], 8 * i, 8, bSigned);
+    else
+      for (unsigned i = 0; i < 2; ++i)
+        sum += piece(in[0][l], 16 * i, 16, aSigned) * piece(in[1][l], 8 * i + (op.sub == 2 ? 16 : 0), 8, bSigned);
+    out[l] = uint32_t(sum);
+  });
+}
+
+/// Packed halves: add, min and max of .u16x2 and .s16x2.
+ILK_EVAL(packed) {
+  bool isSigned = op.isSigned;
+  eachLane(active, lanes, [&](unsigned l) {
+    uint32_t result = 0;
+    for (unsigned half = 0; half < 32; half += 16) {
+      uint16_t a = uint16_t(in[0][l] >> half), b = uint16_t(in[1][l] >> half), r = 0;
+      bool less = isSigned ? int16_t(a) < int16_t(b) : a < b;
+      if (op.sub == 0)
+        r = uint16_t(a + b);
+      else
+        r = (op.sub == 1) == less ? a : b;
+      if (op.relu && int16_t(r) < 0)
+        r = 0;
+      result |= uint32_t(r) << half;
+    }
+    out[l] = result;
+  });
+}
+
+/// The instantiation for a type, of 16, 32 or 64 bits; null for others.
+template <template <typename> class Make> EvalFn pickType(ptx::Type type) {
+  using ptx::Type;
+  switch (type) {
+  case Type::u16:
+  case Type::b16:
+    return Make<uint16_t>::fn;
+  case Type::u32:
+  case Type::b32:
+    return Make<uint32_t>::fn;
+  case Type::u64:
+  case Type::b64:
+    return Make<uint64_t>::fn;
+  case Type::s16:
+    return Make<int16_t>::fn;
+  case Type::s32:
+    return Make<int32_t>::fn;
+  case Type::s64:
+    return Make<int64_t>::fn;
+  default:
+    return nullptr;
+  }
+}
+
+#define ILK_MAKE(name, wrapper, function)                                                                              \
+  template <typename T> struct name {                                                                                  \
+    static constexpr EvalFn fn = wrapper<T, function<T>>;                                                              \
+  };
+ILK_MAKE(MakeAdd, binary, wrapAdd)
+ILK_MAKE(MakeSub, binary, wrapSub)
+ILK_MAKE(MakeMulLow, binary, wrapMul)
+ILK_MAKE(MakeMulHigh, binary, highMul)
+ILK_MAKE(MakeMadLow, ternary, madLow)
+ILK_MAKE(MakeMadHigh, ternary, madHigh)
+ILK_MAKE(MakeDiv, binary, divide)
+ILK_MAKE(MakeRem, binary, remainder)
+ILK_MAKE(MakeMin, binary, least)
+ILK_MAKE(MakeMax, binary, greatest)
+ILK_MAKE(MakeReluMin, binary, reluMin)
+ILK_MAKE(MakeReluMax, binary, reluMax)
+ILK_MAKE(MakeNeg, unary, negate)
+ILK_MAKE(MakeAbs, unary, absolute)
+ILK_MAKE(MakeSad, ternary, sumOfDifferences)
+#undef ILK_MAKE
+
+EvalFn pickWide(ptx::Type type, bool mad) {
+  using ptx::Type;
+  switch (type) {
+  case Type::u16:
+    return mad ? madWide<uint16_t, uint32_t> : mulWide<uint16_t, uint32_t>;
+  case Type::s16:
+    return mad ? madWide<int16_t, int32_t> : mulWide<int16_t, int32_t>;
+  case Type::u32:
+    return mad ? madWide<uint32_t, uint64_t> : mulWide<uint32_t, uint64_t>;
+  case Type::s32:
+    return mad ? madWide<int32_t, int64_t> : mulWide<int32_t, int64_t>;
+  default:
+    return nullptr;
+  }
+}
+
+EvalFn pickMultiply(const ptx::Instruction &in, ptx::Type type, bool mad) {
+  if (in.has("wide"))
+    return pickWide(type, mad);
+  if (in.has("hi"))
+    return mad ? pickType<MakeMadHigh>(type) : pickType<MakeMulHigh>(type);
+  if (in.has("lo"))
+    return mad ? pickType<MakeMadLow>(type) : pickType<MakeMulLow>(type);
+  return nullptr;
+}
+
+using Picker = EvalFn (*)(ptx::Type);
+
+} // namespace
+
+tl::expected<Op, std::string> resolveInteger(const ptx::Instruction &in) {
+  Op op;
+  op.type = in.type();
+  op.bits = uint8_t(ptx::bitWidth(op.type));
+  op.isSigned = ptx::isSigned(op.type);
+  op.relu = in.has("relu");
+  auto unknown = [&] { return tl::unexpected("the emulator does not know " + in.mnemonic()); };
+  if (in.has("cc") || in.opcode == "addc" || in.opcode == "subc" || in.opcode == "madc")
+    return unknown();
+  if (in.opcode == "dp4a" || in.opcode == "dp2a") {
+    op.from = in.type(1);
+    op.sub = in.opcode == "dp4a" ? 0 : in.has("lo") ? 1 : 2;
+    op.eval = dotProduct;
+    return op;
+  }
+  if (ptx::isFloat(op.type) || op.type == ptx::Type::none)
+    return Op{};
+  if (op.type == ptx::Type::u16x2 || op.type == ptx::Type::s16x2) {
+    bool known = in.opcode == "add" || in.opcode == "min" || in.opcode == "max";
+    op.sub = in.opcode == "add" ? 0 : in.opcode == "min" ? 1 : 2;
+    if (known)
+      op.eval = packed;
+    return known ? op : Op{};
+  }
+  if (in.opcode == "mul24" || in.opcode == "mad24") {
+    if (in.has("sat"))
+      return unknown();
+    op.sub = uint8_t((in.has("hi") ? 1 : 0) | (in.opcode == "mad24" ? 2 : 0));
+    op.eval = mul24;
+    return op;
+  }
+  bool mad = in.opcode == "mad";
+  if (in.has("sat") && (in.opcode == "add" || in.opcode == "sub" || mad)) {
+    if (op.type != ptx::Type::s32)
+      return unknown();
+    op.sub = in.opcode == "add" ? 0 : in.opcode == "sub" ? 1 : 2;
+    op.eval = saturated;
+    return op;
+  }
+  if (in.opcode == "mul" || mad) {
+    op.eval = pickMultiply(in, op.type, mad);
+    return op.eval ? tl::expected<Op, std::string>(op) : unknown();
+  }
+  static const std::unordered_map<std::string_view, Picker> pickers = {
+      {"add", pickType<MakeAdd>}, {"sub", pickType<MakeSub>}, {"div", pickType<MakeDiv>},
+      {"rem", pickType<MakeRem>}, {"min", pickType<MakeMin>}, {"max", pickType<MakeMax>},
+      {"neg", pickType<MakeNeg>}, {"abs", pickType<MakeAbs>}, {"sad", pickType<MakeSad>}};
+  auto found = pickers.find(in.opcode);
+  if (found == pickers.end())
+    return Op{};
+  Picker pick = found->second;
+  if (op.relu)
+    pick = in.opcode == "min" ? pickType<MakeReluMin> : pickType<MakeReluMax>;
+  op.eval = pick(op.type);
+  return op.eval ? tl::expected<Op, std::string>(op) : unknown();
+}
+
+} // namespace interlock::emu::alu
