@@ -45,3 +45,12 @@ target_include_directories(InterlockMLIRCommon SYSTEM INTERFACE ${MLIR_INCLUDE_D
 target_include_directories(InterlockMLIRCommon INTERFACE ${PROJECT_BINARY_DIR})
 target_compile_options(InterlockMLIRCommon INTERFACE -fno-rtti -fno-exceptions -Wno-unused-parameter)
 target_link_libraries(InterlockMLIRCommon INTERFACE InterlockCommon)
+
+# What the compiler uses of MLIR and LLVM; everything that links it names these.
+set(INTERLOCK_MLIR_LIBS
+  MLIRArithDialect MLIRArithToLLVM MLIRBuiltinToLLVMIRTranslation MLIRControlFlowDialect MLIRControlFlowToLLVM
+  MLIRFuncDialect MLIRFuncInlinerExtension MLIRFuncToLLVM MLIRLLVMCommonConversion MLIRLLVMDialect
+  MLIRLLVMToLLVMIRTranslation MLIRMathDialect MLIRMathToLLVM MLIRNVVMDialect MLIRNVVMToLLVMIRTranslation MLIRParser
+  MLIRPass MLIRReconcileUnrealizedCasts MLIRSCFDialect MLIRSCFToControlFlow MLIRTransforms MLIRTransformUtils
+  MLIRVectorDialect MLIRVectorToLLVM)
+set(INTERLOCK_LLVM_COMPONENTS core nvptxcodegen nvptxdesc nvptxinfo passes support target)

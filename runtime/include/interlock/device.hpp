@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-namespace interlock {
+namespace interlock INTERLOCK_API {
 
 using DeviceAddress = uint64_t;
 

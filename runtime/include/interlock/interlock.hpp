@@ -3,7 +3,17 @@
 // The C++ API in one include.
 #pragma once
 
+#include "interlock/cache.hpp"
 #include "interlock/device.hpp"
 #include "interlock/operation.hpp"
 #include "interlock/spec.hpp"
 #include "interlock/status.hpp"
+
+#include <string_view>
+
+namespace interlock INTERLOCK_API {
+
+/// The library's version, "0.1.0".
+std::string_view version();
+
+} // namespace interlock

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace interlock {
+namespace interlock INTERLOCK_API {
 
 class KernelCache;
 

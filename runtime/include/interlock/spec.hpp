@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace interlock {
+namespace interlock INTERLOCK_API {
 
 /// Element types of a token row. fp8 rows travel as bytes; their scales are forwarded verbatim.
 enum class DType : uint8_t { f32, f16, bf16, f8e4m3fn, f8e4m3fnuz, f8e5m2 };

@@ -8,7 +8,10 @@
 #include <string>
 #include <utility>
 
-namespace interlock {
+/// What libinterlock.so exports: the declarations of these headers.
+#define INTERLOCK_API __attribute__((visibility("default")))
+
+namespace interlock INTERLOCK_API {
 
 /// What kind of failure an Error is; a command turns `badInput` into exit code 2.
 enum class Code {
