@@ -76,6 +76,10 @@ struct RoundTrip::State {
   Status runExperts(uint32_t rank, uint32_t source, uint32_t count, const LandedRows &landed);
   void countBytes(const std::vector<ReferenceRank> &expected, StepReport &report) const;
   std::vector<SourceTokens> sources() const;
+  void announce(std::string_view phase) const {
+    if (options.progress)
+      options.progress(phase);
+  }
   Result<StepReport> step(const std::vector<TokenRouting> &routing, uint64_t dead, uint64_t missing);
 
   Driver &driver;
@@ -305,6 +309,7 @@ Result<StepReport> RoundTrip::State::step(const std::vector<TokenRouting> &routi
   for (uint32_t rank = 0; rank < layer().ranks; ++rank)
     report.ranks[rank].tokens = options.tokens[rank];
 
+  announce("upload");
   ILK_RETURN_IF_ERROR(upload(routing));
   if (compare)
     ILK_RETURN_IF_ERROR(fillCanaries(buffer));
@@ -315,12 +320,14 @@ Result<StepReport> RoundTrip::State::step(const std::vector<TokenRouting> &routi
   dead = newDead;
   ILK_RETURN_IF_ERROR(synchronize(0));
 
+  announce("dispatch");
   for (uint32_t rank = 0; rank < layer().ranks; ++rank)
     if (!has(idle, rank))
       ILK_RETURN_IF_ERROR(enqueueDispatch(rank));
   ILK_RETURN_IF_ERROR(synchronize(idle));
   ILK_RETURN_IF_ERROR(collect(KernelKind::dispatch, idle, report));
 
+  announce("experts");
   std::vector<SourceTokens> tokens = sources();
   std::vector<ReferenceRank> expected = referenceDispatch(layer(), tokens, dead);
   countBytes(expected, report);
@@ -339,11 +346,13 @@ Result<StepReport> RoundTrip::State::step(const std::vector<TokenRouting> &routi
   }
   ILK_RETURN_IF_ERROR(synchronize(idle));
 
+  announce("combine");
   for (uint32_t rank = 0; rank < layer().ranks; ++rank)
     if (!has(idle, rank))
       ILK_RETURN_IF_ERROR(enqueueCombine(rank));
   ILK_RETURN_IF_ERROR(synchronize(idle));
   ILK_RETURN_IF_ERROR(collect(KernelKind::combine, idle, report));
+  announce("comparison");
   for (uint32_t rank = 0; rank < layer().ranks && compare; ++rank)
     if (!has(idle, rank))
       ILK_RETURN_IF_ERROR(checkCombine(checked, rank, ranks[rank].stream, ranks[rank].out.address(),

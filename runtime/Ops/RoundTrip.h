@@ -7,10 +7,10 @@
 #include "interlock/operation.hpp"
 #include "runtime/Ops/Routing.h"
 
-#include <array>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace interlock {
@@ -24,6 +24,8 @@ struct RoundTripOptions {
   bool distinctExperts = false; ///< every (rank, top-k index) multiplies its rows by another factor; else identity
   bool graph = false;           ///< capture each kernel's launch once and replay it
   bool check = true;            ///< compare everything, bit for bit
+  /// Called before each phase of a step ("upload", "dispatch", …), for those who show progress.
+  std::function<void(std::string_view phase)> progress;
 };
 
 /// One kernel's run on one rank.

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <chrono>
 
 namespace interlock::tool {
 
@@ -183,14 +183,21 @@ Result<int> run(Context &context, const RunFlags &flags) {
   options.operation.timeoutNs = uint64_t(flags.timeoutMs) * 1'000'000;
   ILK_RETURN_IF_ERROR(makeRouting(options.layer, routing, std::vector<uint32_t>(options.layer.ranks, 0)));
 
+  uint32_t step = 0;
+  options.progress = [&, last = std::chrono::steady_clock::now()](std::string_view phase) mutable {
+    // Only what takes long is worth a line.
+    auto now = std::chrono::steady_clock::now();
+    if (now - last < std::chrono::seconds(2))
+      return;
+    last = now;
+    note(fmt::format("step {} of {}: {}", step + 1, flags.steps, phase));
+  };
   ILK_ASSIGN_OR_RETURN(std::unique_ptr<Driver> driver, openDevice(flags, options.layer.ranks));
   ILK_ASSIGN_OR_RETURN(DeviceInfo info, driver->info(0));
   ILK_ASSIGN_OR_RETURN(std::unique_ptr<KernelCache> cache, openCache(context, {}));
   ILK_ASSIGN_OR_RETURN(RoundTrip trip, RoundTrip::create(*driver, *cache, options));
   RunReport report;
-  for (uint32_t step = 0; step < flags.steps; ++step) {
-    if (flags.steps > 1 && !context.json && step % std::max(1u, flags.steps / 10) == 0)
-      note(fmt::format("step {} of {}", step + 1, flags.steps));
+  for (; step < flags.steps; ++step) {
     ILK_ASSIGN_OR_RETURN(auto ids, makeRouting(trip.layer(), routing, trip.tokens(), step));
     ILK_ASSIGN_OR_RETURN(StepReport done, trip.step(ids));
     gather(std::move(done), report);
