@@ -1,7 +1,7 @@
 # Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 """The rooms of the house and the arrows between them: the one table that tests/layering enforces.
 
-A room is a folder; the longest prefix of a path names its room. A room may include itself, every room its arrows reach
+A room is a folder; the longest prefix of a path names its room (`folder/.` is the files right in it). A room may include itself, every room its arrows reach
 directly or through others, and nothing else of ours.
 """
 
@@ -21,8 +21,10 @@ ARROWS = {
     "runtime/Memory": ["runtime/Spec"],
     "runtime/SourceJit": ["runtime/Cache", "runtime/Driver"],
     "runtime/Ops": ["runtime/Cache", "runtime/Driver", "runtime/Memory", "runtime/SourceJit"],
-    "runtime/tools": ["runtime/Ops"],
-    "dialects/Sync": ["runtime/Spec"],
+    "runtime/.": ["runtime/Ops"],  # what makes libinterlock.so of the rooms
+    "runtime/tools": ["runtime/."],
+    "dialects/compat": [],
+    "dialects/Sync": ["runtime/Spec", "dialects/compat"],
     "dialects/EP": ["dialects/Sync"],
     "templates": [],
     "compiler/Transforms": ["dialects/EP", "analysis/ScopeModel", "templates"],
@@ -51,7 +53,8 @@ FOREIGN = [
 
 def room_of(path):
     """The room that a path (relative to the root, with `/`) lies in, or None."""
-    best = None
+    own = path.rpartition("/")[0] + "/."
+    best = own if own in ARROWS else None
     for room in ARROWS:
         if (path == room or path.startswith(room + "/")) and (best is None or len(room) > len(best)):
             best = room

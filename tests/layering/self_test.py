@@ -75,6 +75,11 @@ class Includes(unittest.TestCase):
     def test_file_in_no_room(self):
         self.assertIn("no room", self.plant("runtime/Stray/A.cpp", ""))
 
+    def test_a_file_right_in_a_folder(self):
+        self.write("runtime/Version.cpp", '#include "runtime/Ops/Operation.h"\n')
+        self.assertEqual(self.problems(), [])
+        self.plant("runtime/Ops/Operation.cpp", '#include "runtime/Version.cpp"\n')
+
     def test_the_table_has_no_circle(self):
         for room, below in rooms.ARROWS.items():
             for other in below:
