@@ -135,7 +135,7 @@ void Engine::startCluster(Device &device, Grid &grid) {
     cta->id = {cluster.id[0] * config.cluster.x + in[0], cluster.id[1] * config.cluster.y + in[1],
                cluster.id[2] * config.cluster.z + in[2]};
     cta->index = cta->id[0] + config.grid.x * (cta->id[1] + config.grid.y * cta->id[2]);
-    cta->shared.assign(grid.sharedTotal, 0xa5);
+    cta->shared.assign(grid.sharedTotal, 0x5a); // no valid mbarrier
     cta->sharedSpan = {sharedBase, sharedBase + cta->shared.size(), cta->shared.data()};
     cta->liveThreads = grid.threads;
     cluster.liveThreads += grid.threads;

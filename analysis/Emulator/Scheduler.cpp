@@ -10,10 +10,10 @@ namespace interlock::emu {
 namespace {
 
 constexpr uint32_t rotationStreak = 96;    ///< instructions after which a spinning group lets others go
-constexpr uint32_t workWithoutPoll = 1024; ///< instructions without a poll after which a warp counts as working
+constexpr uint32_t workWithoutPoll = 128; ///< instructions without a poll after which a warp counts as working
 constexpr uint64_t firstLeapNs = 1000;
 constexpr uint64_t idleLimitNs = 100'000'000'000;
-constexpr uint64_t quietLimit = 200'000'000; ///< instructions in which no memory changed
+constexpr uint64_t quietLimit = 100'000'000; ///< instructions in which no memory changed
 
 } // namespace
 
@@ -280,8 +280,8 @@ Result<void> Engine::run(const std::function<bool()> &finished) {
     quiet += ran;
     idle = worked ? 0 : idle + ran;
     if (quiet > quietLimit) {
-      fail(ErrorKind::deadlock, report("no memory has changed for 200 million warp instructions"));
-    } else if (pending.empty() && idle > 1000 + 256 * ready.size()) {
+      fail(ErrorKind::deadlock, report("no memory has changed for 100 million warp instructions"));
+    } else if (pending.empty() && idle > 1000 + 4 * workWithoutPoll * ready.size()) {
       idle = 0;
       if (!leap())
         fail(ErrorKind::deadlock, report("nothing has changed for 100 seconds of emulated time"));
