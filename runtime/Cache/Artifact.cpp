@@ -9,10 +9,12 @@ Result<Artifact> makeArtifact(const KernelSpec &spec, std::string text, std::str
   auto has = [&](const char *field, bool (nlohmann::json::*isType)() const noexcept) {
     return json.contains(field) && (json[field].*isType)();
   };
+  auto hasCount = [&](const char *field) {
+    return has(field, &nlohmann::json::is_number_unsigned) && json[field].get<uint64_t>() <= UINT32_MAX;
+  };
   bool complete = json.is_object() && has("entry", &nlohmann::json::is_string) &&
-                  has("ptx_isa", &nlohmann::json::is_string) && has("block_threads", &nlohmann::json::is_number) &&
-                  has("cluster", &nlohmann::json::is_number) && has("shared_bytes", &nlohmann::json::is_number) &&
-                  has("cooperative", &nlohmann::json::is_boolean);
+                  has("ptx_isa", &nlohmann::json::is_string) && hasCount("block_threads") && hasCount("cluster") &&
+                  hasCount("shared_bytes") && has("cooperative", &nlohmann::json::is_boolean);
   if (!complete || artifact.text.empty())
     return makeError(Code::internal,
                      "expected the compiler to state a kernel's text and launch facts, got an incomplete "

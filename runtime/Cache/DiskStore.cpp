@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <sstream>
 #include <thread>
@@ -22,6 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// SHA-256 in hexadecimal digits.
+constexpr size_t keySize = 64;
 /// A writer that is older than this has died: publishing takes milliseconds.
 constexpr auto staleAfter = std::chrono::hours(1);
 /// Longer than any compilation; a holder that takes longer does not stop the others.
@@ -35,9 +38,21 @@ Status makeFolder(const fs::path &path) {
   std::error_code error;
   fs::create_directories(path, error);
   // A folder that somebody else made meanwhile is a success.
-  if (!fs::is_directory(path))
-    return makeError(Code::notFound, fmt::format("could not make the folder {}: {}", path.string(),
-                                                 error ? error.message() : "something else is in its place"));
+  std::error_code unseen;
+  if (fs::is_directory(path, unseen))
+    return {};
+  if (!error)
+    error = unseen;
+  return makeError(Code::notFound, fmt::format("could not make the folder {}: {}", path.string(),
+                                               error ? error.message() : "something else is in its place"));
+}
+
+Status makeWritable(const fs::path &root) {
+  for (const char *name : {"entries", "staging", "locks"})
+    ILK_RETURN_IF_ERROR(makeFolder(root / name));
+  for (const char *name : {"entries", "staging"})
+    if (::access((root / name).c_str(), W_OK | X_OK) != 0)
+      return failed(fmt::format("write into {}", (root / name).string()));
   return {};
 }
 
@@ -93,12 +108,13 @@ KeyLock::~KeyLock() {
 }
 
 Result<DiskStore> DiskStore::open(const fs::path &root, const DiskLimits &limits) {
-  for (const char *name : {"entries", "staging", "locks"})
-    ILK_RETURN_IF_ERROR(makeFolder(root / name));
-  if (::access((root / "staging").c_str(), W_OK | X_OK) != 0)
-    return failed(fmt::format("write into {}", root.string()));
+  if (Status writable = makeWritable(root); !writable) {
+    if (::access((root / "entries").c_str(), R_OK | X_OK) != 0)
+      return tl::unexpected(writable.error());
+    return DiskStore(root, limits, writable.error().message);
+  }
   clearStale(root / "staging");
-  return DiskStore(root, limits);
+  return DiskStore(root, limits, {});
 }
 
 fs::path DiskStore::pathOf(const std::string &key) const { return folder / "entries" / key.substr(0, 2) / key; }
@@ -115,6 +131,8 @@ std::optional<std::string> DiskStore::read(const std::string &key) const {
 }
 
 Status DiskStore::replaceFile(const fs::path &path, std::string_view bytes) const {
+  if (!whyReadOnly.empty())
+    return makeError(Code::device, whyReadOnly);
   ILK_RETURN_IF_ERROR(makeFolder(path.parent_path()));
   std::string name = (folder / "staging" / "XXXXXX").string();
   int file = ::mkostemp(name.data(), O_CLOEXEC);
@@ -123,6 +141,12 @@ Status DiskStore::replaceFile(const fs::path &path, std::string_view bytes) cons
   Status written = writeAll(file, bytes);
   if (written && ::fchmod(file, 0644) != 0)
     written = failed("set the mode of an entry");
+  // The system's own stamp may be milliseconds behind that of a `read`, and this entry then look the older one.
+  timespec now[2] = {};
+  if (written && ::clock_gettime(CLOCK_REALTIME, &now[1]) == 0) {
+    now[0] = now[1];
+    (void)::futimens(file, now);
+  }
   if (written && ::fsync(file) != 0)
     written = failed("sync an entry");
   if (::close(file) != 0 && written)
@@ -147,7 +171,7 @@ Status DiskStore::publish(const std::string &key, std::string_view bytes) const 
     return makeError(Code::badInput, fmt::format("expected an entry of at most the cache's {} bytes, got {}",
                                                  limits.bytes, bytes.size()));
   ILK_RETURN_IF_ERROR(replaceFile(pathOf(key), bytes));
-  evict();
+  evict(key);
   return {};
 }
 
@@ -160,6 +184,8 @@ Status DiskStore::remove(const std::string &key) const {
 }
 
 KeyLock DiskStore::lock(const std::string &key) const {
+  if (!whyReadOnly.empty())
+    return KeyLock(-1, false);
   fs::path path = folder / "locks" / key.substr(0, 2);
   int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (file < 0)
@@ -185,21 +211,26 @@ Status DiskStore::writeToolchain(const std::string &identity) const {
 std::vector<StoredEntry> DiskStore::list() const {
   std::vector<StoredEntry> entries;
   std::error_code error;
-  for (fs::recursive_directory_iterator at(folder / "entries", error), end; !error && at != end; at.increment(error)) {
-    // An entry that goes while we look is simply not listed.
+  for (fs::directory_iterator shelf(folder / "entries", error), none; !error && shelf != none; shelf.increment(error)) {
+    // What goes while we look, or was never an entry, is simply not listed.
     std::error_code gone;
-    if (!at->is_regular_file(gone) || gone)
-      continue;
-    StoredEntry entry{at->path().filename().string(), at->file_size(gone), {}};
-    if (!gone)
-      entry.lastUse = at->last_write_time(gone);
-    if (!gone)
-      entries.push_back(std::move(entry));
+    for (fs::directory_iterator at(shelf->path(), gone), end; !gone && at != end; at.increment(gone)) {
+      std::error_code unseen;
+      StoredEntry entry{at->path().filename().string(), 0, {}};
+      if (entry.key.size() != keySize || shelf->path().filename() != entry.key.substr(0, 2) ||
+          !at->is_regular_file(unseen))
+        continue;
+      entry.bytes = at->file_size(unseen);
+      if (!unseen)
+        entry.lastUse = at->last_write_time(unseen);
+      if (!unseen)
+        entries.push_back(std::move(entry));
+    }
   }
   return entries;
 }
 
-void DiskStore::evict() const {
+void DiskStore::evict(const std::string &newest) const {
   std::vector<StoredEntry> entries = list();
   uint64_t bytes = 0, files = entries.size();
   for (const StoredEntry &entry : entries)
@@ -212,6 +243,9 @@ void DiskStore::evict() const {
   for (const StoredEntry &entry : entries) {
     if (bytes <= limits.bytes && files <= limits.files)
       break;
+    // Whatever the clocks of other writers say.
+    if (entry.key == newest)
+      continue;
     std::error_code ignored;
     fs::remove(pathOf(entry.key), ignored);
     bytes -= entry.bytes;

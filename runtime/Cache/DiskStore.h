@@ -6,6 +6,8 @@
 //   staging/             files being written, private to their writer
 //   locks/00 … ff        one lock for each first byte of a key
 //   toolchain            identity of the compiler that last wrote here
+//
+// A folder that may not be written, such as one in an image that is mounted read-only, is read if it has entries.
 #pragma once
 
 #include "interlock/status.hpp"
@@ -49,7 +51,8 @@ private:
 /// Any number of threads and processes may use one folder.
 class DiskStore {
 public:
-  /// Makes the folders that are missing, nested ones too, and clears what writers that died left in staging.
+  /// Makes the folders that are missing, nested ones too, and clears what writers that died left in staging. Fails if
+  /// the folder can be neither written nor read.
   static Result<DiskStore> open(const std::filesystem::path &root, const DiskLimits &limits);
 
   /// The bytes of an entry, and marks it as used; none if there is no such file or it cannot be read.
@@ -63,16 +66,20 @@ public:
   Status writeToolchain(const std::string &identity) const;
 
   std::vector<StoredEntry> list() const;
+  /// Why nothing can be written here; empty if it can. Then `publish` fails and `lock` is held by nobody.
+  const std::string &readOnly() const { return whyReadOnly; }
   const std::filesystem::path &root() const { return folder; }
 
 private:
-  DiskStore(std::filesystem::path root, const DiskLimits &limits) : folder(std::move(root)), limits(limits) {}
+  DiskStore(std::filesystem::path root, const DiskLimits &limits, std::string whyReadOnly)
+      : folder(std::move(root)), limits(limits), whyReadOnly(std::move(whyReadOnly)) {}
   std::filesystem::path pathOf(const std::string &key) const;
   Status replaceFile(const std::filesystem::path &path, std::string_view bytes) const;
-  void evict() const;
+  void evict(const std::string &newest) const;
 
   std::filesystem::path folder;
   DiskLimits limits;
+  std::string whyReadOnly;
 };
 
 } // namespace interlock

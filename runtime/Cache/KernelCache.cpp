@@ -69,7 +69,8 @@ std::string_view name(Outcome outcome) {
 }
 
 std::string defaultCacheDirectory(const std::string &xdgCacheHome, const std::string &home) {
-  if (!xdgCacheHome.empty())
+  // XDG Base Directory Specification: a relative path is invalid and is to be ignored.
+  if (!xdgCacheHome.empty() && xdgCacheHome.front() == '/')
     return xdgCacheHome + "/interlock";
   return home.empty() ? std::string() : home + "/.cache/interlock";
 }
@@ -83,6 +84,9 @@ struct KernelCache::State {
     auto opened = DiskStore::open(options.directory, options.limits);
     if (opened) {
       store.emplace(std::move(*opened));
+      if (!store->readOnly().empty())
+        note(fmt::format("the disk cache is read only: {}; what it lacks is compiled anew by each process",
+                         store->readOnly()));
     } else {
       diskOff = opened.error().message;
       note(fmt::format("the disk cache is off: {}; kernels are compiled anew by each process", diskOff));
@@ -92,6 +96,8 @@ struct KernelCache::State {
   std::shared_ptr<const Artifact> find(const KernelSpec &spec);
   std::shared_ptr<Slot> slotFor(const KernelSpec &spec);
   void keep(const KernelSpec &spec, const std::shared_ptr<Slot> &slot, std::shared_ptr<const Artifact> artifact);
+  void forget(const KernelSpec &spec, const std::shared_ptr<Slot> &slot);
+  bool writable() const { return store && store->readOnly().empty(); }
   Result<Lookup> loadOrMake(const KernelSpec &spec);
   std::optional<Lookup> load(const KernelSpec &spec, const std::string &key, std::string &reason);
   Result<std::shared_ptr<const Artifact>> make(const KernelSpec &spec);
@@ -145,15 +151,25 @@ void KernelCache::State::keep(const KernelSpec &spec, const std::shared_ptr<Slot
   slot->lastUse = ++tick;
   // Another thread may have dropped the slot while this one was filling it.
   slots.insert_or_assign(spec, slot);
-  if (slots.size() <= options.memoryEntries)
-    return;
-  auto oldest = slots.end();
-  for (auto at = slots.begin(); at != slots.end(); ++at)
-    if (at->second != slot && at->second->artifact &&
-        (oldest == slots.end() || at->second->lastUse < oldest->second->lastUse))
-      oldest = at;
-  if (oldest != slots.end())
+  // Slots that are being filled count too, so several may have to go once they are.
+  while (slots.size() > options.memoryEntries) {
+    auto oldest = slots.end();
+    for (auto at = slots.begin(); at != slots.end(); ++at)
+      if (at->second != slot && at->second->artifact &&
+          (oldest == slots.end() || at->second->lastUse < oldest->second->lastUse))
+        oldest = at;
+    if (oldest == slots.end())
+      return;
     slots.erase(oldest);
+  }
+}
+
+/// Drops a slot that could not be filled, so that failures take no room. Threads that wait for it try for themselves.
+void KernelCache::State::forget(const KernelSpec &spec, const std::shared_ptr<Slot> &slot) {
+  std::unique_lock lock(mutex);
+  auto found = slots.find(spec);
+  if (found != slots.end() && found->second == slot && !slot->artifact)
+    slots.erase(found);
 }
 
 /// The compiler's identity, or, with no compiler to ask, that of the compiler that last wrote into the directory.
@@ -171,7 +187,7 @@ Result<std::string> KernelCache::State::identity() {
     return *recorded;
   }
   knownIdentity = *asked;
-  if (store)
+  if (writable())
     if (Status written = store->writeToolchain(knownIdentity); !written)
       note(written.error().message);
   return knownIdentity;
@@ -203,14 +219,15 @@ Result<std::shared_ptr<const Artifact>> KernelCache::State::make(const KernelSpe
   if (!options.compiler)
     return makeError(Code::notFound, "expected a cached kernel, found none, and there is no compiler to make it");
   auto parts = options.compiler->compile(spec, {"ptx", "cubin", "meta"});
-  if (!parts) {
+  auto artifact = !parts
+                      ? Result<Artifact>(tl::unexpected(parts.error()))
+                      : makeArtifact(spec, std::move((*parts)["ptx"]), std::move((*parts)["cubin"]), (*parts)["meta"]);
+  if (!artifact) {
     ++failed;
-    return tl::unexpected(parts.error());
+    return tl::unexpected(artifact.error());
   }
   ++compiled;
-  ILK_ASSIGN_OR_RETURN(Artifact artifact,
-                       makeArtifact(spec, std::move((*parts)["ptx"]), std::move((*parts)["cubin"]), (*parts)["meta"]));
-  return std::make_shared<const Artifact>(std::move(artifact));
+  return std::make_shared<const Artifact>(std::move(*artifact));
 }
 
 Result<Lookup> KernelCache::State::loadOrMake(const KernelSpec &spec) {
@@ -224,6 +241,11 @@ Result<Lookup> KernelCache::State::loadOrMake(const KernelSpec &spec) {
   if (auto hit = load(spec, key, reason)) {
     ++diskHits;
     return std::move(*hit);
+  }
+  if (!writable()) {
+    ILK_ASSIGN_OR_RETURN(auto artifact, make(spec));
+    ++misses;
+    return Lookup{std::move(artifact), Outcome::miss, reason, 0};
   }
   KeyLock lock = store->lock(key);
   if (!lock.held())
@@ -263,9 +285,13 @@ Result<Lookup> KernelCache::get(const KernelSpec &spec) {
   std::lock_guard making(slot->making);
   if (auto artifact = state->find(spec))
     return hit(std::move(artifact));
-  ILK_ASSIGN_OR_RETURN(Lookup lookup, state->loadOrMake(spec));
-  state->keep(spec, slot, lookup.artifact);
-  lookup.milliseconds = millisecondsSince(begin);
+  Result<Lookup> lookup = state->loadOrMake(spec);
+  if (!lookup) {
+    state->forget(spec, slot);
+    return lookup;
+  }
+  state->keep(spec, slot, lookup->artifact);
+  lookup->milliseconds = millisecondsSince(begin);
   return lookup;
 }
 

@@ -35,7 +35,7 @@ struct CacheCounters {
   uint64_t memoryHits = 0, diskHits = 0, misses = 0, compiled = 0, failed = 0, repaired = 0;
 };
 
-/// $XDG_CACHE_HOME/interlock or $HOME/.cache/interlock, from those variables' values; empty if both are.
+/// $XDG_CACHE_HOME/interlock or $HOME/.cache/interlock, from those variables' values; empty if neither serves.
 std::string defaultCacheDirectory(const std::string &xdgCacheHome, const std::string &home);
 
 /// Thread safe; several processes may share a directory. One key is compiled once at a time, in this process and, where
@@ -52,7 +52,8 @@ public:
   /// format and the compiler's identity (its own digest, templates, LLVM, assembler), each behind its length.
   Result<std::string> keyOf(const KernelSpec &spec);
 
-  /// Every downgrade so far, each once: disk cache off, locks that do not work, entries that could not be written.
+  /// Every downgrade so far, each once: disk cache off or read only, locks that do not work, entries that could not be
+  /// written.
   std::vector<std::string> notes() const;
   CacheCounters counters() const;
   /// The disk cache, or null if it is off.

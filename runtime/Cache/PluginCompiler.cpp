@@ -32,6 +32,7 @@ struct Plugin {
   decltype(&ilk_compiler_output_part) part = nullptr;
   decltype(&ilk_compiler_output_error) error = nullptr;
   decltype(&ilk_compiler_output_free) release = nullptr;
+  std::string stated; ///< what `identity` gave: a JSON object
 };
 
 /// Where the plugin may lie: beside what this code was linked into, in ../lib of that, or on the loader's path.
@@ -80,8 +81,8 @@ public:
   Result<std::string> identity() override {
     ILK_ASSIGN_OR_RETURN(const Plugin *plugin, load());
     if (options.templateDir.empty())
-      return std::string(plugin->identity());
-    nlohmann::json json = nlohmann::json::parse(plugin->identity(), nullptr, false);
+      return plugin->stated;
+    nlohmann::json json = nlohmann::json::parse(plugin->stated, nullptr, false);
     ILK_ASSIGN_OR_RETURN(json["template_dir"], digestOfFolder(options.templateDir));
     return json.dump();
   }
@@ -139,7 +140,13 @@ private:
                        fmt::format("expected a compiler plugin of interface {}, got {}: the plugin of this "
                                    "library's version would do",
                                    ILK_COMPILER_ABI, complete ? std::to_string(found.abi()) : "an incomplete one"));
-    plugin = found;
+    const char *stated = found.identity();
+    if (!stated || !nlohmann::json::parse(stated, nullptr, false).is_object())
+      return makeError(Code::unsupported, fmt::format("expected a compiler plugin to state its identity as a JSON "
+                                                      "object, got '{}': the plugin of this library's version would do",
+                                                      stated ? stated : ""));
+    found.stated = stated;
+    plugin = std::move(found);
     return &*plugin;
   }
 

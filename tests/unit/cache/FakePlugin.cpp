@@ -1,0 +1,66 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// A compiler plugin without a compiler. FAKE_GOOD keeps the interface; the others break it in one way each.
+#include "runtime/Spec/CompilerPlugin.h"
+
+#include <cstring>
+#include <string>
+
+struct ilk_compiler_output {
+  std::string request, parts, meta, error;
+};
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+EXPORT uint32_t ilk_compiler_abi(void) {
+#if defined(FAKE_OTHER_ABI)
+  return ILK_COMPILER_ABI + 1;
+#else
+  return ILK_COMPILER_ABI;
+#endif
+}
+
+EXPORT const char *ilk_compiler_identity(void) {
+#if defined(FAKE_NO_JSON)
+  return "version 1";
+#else
+  return R"({"assembler":"none","digest":"fake","llvm":"22.1.8","templates":"t"})";
+#endif
+}
+
+EXPORT int32_t ilk_compiler_compile(const ilk_compiler_request *request, ilk_compiler_output **out) {
+  auto *output = *out = new ilk_compiler_output;
+  if (request->size != sizeof(*request)) {
+    output->error = "expected this version's request";
+    return 1;
+  }
+  output->request.assign(request->spec, request->spec_size);
+  output->parts = request->parts;
+  output->meta = R"({"entry":"kernel","ptx_isa":"8.6","block_threads":128,"cluster":1,"shared_bytes":0,)"
+                 R"("cooperative":false,"template_dir":")" +
+                 std::string(request->template_dir ? request->template_dir : "") + "\"}";
+  if (output->request.find("ranks=3\n") == std::string::npos)
+    return 0;
+  output->error = "dispatch.mlir:7:3: error: three is refused";
+  return 1;
+}
+
+EXPORT const char *ilk_compiler_output_part(const ilk_compiler_output *out, const char *name, size_t *size) {
+  const std::string *part = nullptr;
+  if (!std::strcmp(name, "ptx"))
+    part = &out->request; // so that a test sees what was asked for
+  else if (!std::strcmp(name, "meta"))
+    part = &out->meta;
+  else if (!std::strcmp(name, "stages"))
+    part = &out->parts;
+  if (!part)
+    return nullptr;
+  *size = part->size();
+  return part->data();
+}
+
+EXPORT const char *ilk_compiler_output_error(const ilk_compiler_output *out) { return out->error.c_str(); }
+
+#if !defined(FAKE_INCOMPLETE)
+EXPORT void ilk_compiler_output_free(ilk_compiler_output *out) { delete out; }
+#endif
