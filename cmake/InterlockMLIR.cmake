@@ -41,6 +41,8 @@ function(interlock_link_mlir target)
 endfunction()
 
 add_library(InterlockMLIRCommon INTERFACE)
+# Before MLIR's own headers: see dialects/compat/mlir/Support/TypeID.h.
+target_include_directories(InterlockMLIRCommon BEFORE INTERFACE ${PROJECT_SOURCE_DIR}/dialects/compat)
 target_include_directories(InterlockMLIRCommon SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
 target_include_directories(InterlockMLIRCommon INTERFACE ${PROJECT_BINARY_DIR})
 target_compile_options(InterlockMLIRCommon INTERFACE -fno-rtti -fno-exceptions -Wno-unused-parameter)

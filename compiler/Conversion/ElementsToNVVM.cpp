@@ -44,7 +44,7 @@ Replacement lowerPack(ep::PackOp op, ep::PackOp::Adaptor operands, Builder &b, c
   return {LLVM::BitcastOp::create(b, VectorType::get({4}, b.getI32Type()), values)};
 }
 
-/// One fused multiply-add an element, written one by one: each rounds once, whatever the chip does with vectors.
+/// One fused multiply-add an element, each rounded once. (On chips with pairs of f32 LLVM joins two of them.)
 Replacement lowerAccumulate(ep::AccumulateOp op, ep::AccumulateOp::Adaptor operands, Builder &b, const Context &) {
   Value elements = unpack(b, operands.getPacket(), op.getDtype()), sums = operands.getAccumulator();
   for (int64_t i = 0, n = cast<VectorType>(sums.getType()).getNumElements(); i < n; ++i) {

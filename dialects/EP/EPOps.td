@@ -48,7 +48,7 @@ def EP_OffsetOp : EP_Op<"offset", [Pure, AllTypesMatch<["pointer", "result"]>]> 
   }];
   let arguments = (ins Sync_Ptr:$pointer, I64:$bytes);
   let results = (outs Sync_Ptr:$result);
-  let assemblyFormat = "$pointer `,` $bytes attr-dict `:` type($pointer)";
+  let assemblyFormat = "$pointer `,` $bytes attr-dict `:` qualified(type($pointer))";
 }
 
 def EP_GlobalPtrOp : EP_Op<"global_ptr", [Pure]> {
@@ -63,7 +63,7 @@ def EP_GlobalPtrOp : EP_Op<"global_ptr", [Pure]> {
   }];
   let arguments = (ins I64:$address);
   let results = (outs Sync_GlobalPtr:$result);
-  let assemblyFormat = "$address attr-dict `:` type($result)";
+  let assemblyFormat = "$address attr-dict `:` qualified(type($result))";
 }
 
 def EP_PeerPtrOp : EP_Op<"peer_ptr", [Pure]> {
@@ -79,7 +79,7 @@ def EP_PeerPtrOp : EP_Op<"peer_ptr", [Pure]> {
   }];
   let arguments = (ins I64:$window, I64:$stride, I32:$rank, I64:$offset);
   let results = (outs Sync_GlobalPtr:$result);
-  let assemblyFormat = "$window `,` $stride `,` $rank `,` $offset attr-dict `:` type($result)";
+  let assemblyFormat = "$window `,` $stride `,` $rank `,` $offset attr-dict `:` qualified(type($result))";
 }
 
 //===----------------------------------------------------------------------===//
@@ -103,7 +103,7 @@ def EP_LoadOp : EP_Op<"load"> {
   }];
   let arguments = (ins Arg<Sync_Ptr, "", [MemRead]>:$pointer);
   let results = (outs EP_Scalar:$result);
-  let assemblyFormat = "$pointer attr-dict `:` type($pointer) `->` type($result)";
+  let assemblyFormat = "$pointer attr-dict `:` qualified(type($pointer)) `->` type($result)";
 }
 
 def EP_StoreOp : EP_Op<"store"> {
@@ -116,7 +116,7 @@ def EP_StoreOp : EP_Op<"store"> {
     ```
   }];
   let arguments = (ins EP_Scalar:$value, Arg<Sync_Ptr, "", [MemWrite]>:$pointer);
-  let assemblyFormat = "$value `,` $pointer attr-dict `:` type($value) `,` type($pointer)";
+  let assemblyFormat = "$value `,` $pointer attr-dict `:` type($value) `,` qualified(type($pointer))";
 }
 
 def EP_PacketLoadOp : EP_Op<"packet_load"> {
@@ -132,7 +132,7 @@ def EP_PacketLoadOp : EP_Op<"packet_load"> {
   }];
   let arguments = (ins Arg<Sync_Ptr, "", [MemRead]>:$pointer, UnitAttr:$streaming);
   let results = (outs EP_Packet:$result);
-  let assemblyFormat = "$pointer (`streaming` $streaming^)? attr-dict `:` type($pointer) `->` type($result)";
+  let assemblyFormat = "$pointer (`streaming` $streaming^)? attr-dict `:` qualified(type($pointer)) `->` type($result)";
   let hasVerifier = 1;
 }
 
@@ -147,7 +147,7 @@ def EP_PacketStoreOp : EP_Op<"packet_store"> {
     ```
   }];
   let arguments = (ins EP_Packet:$value, Arg<Sync_Ptr, "", [MemWrite]>:$pointer, UnitAttr:$streaming);
-  let assemblyFormat = "$value `,` $pointer (`streaming` $streaming^)? attr-dict `:` type($value) `,` type($pointer)";
+  let assemblyFormat = "$value `,` $pointer (`streaming` $streaming^)? attr-dict `:` type($value) `,` qualified(type($pointer))";
   let hasVerifier = 1;
 }
 

@@ -10,7 +10,7 @@ include "dialects/Sync/SyncBase.td"
 // Storage
 //===----------------------------------------------------------------------===//
 
-def Sync_SharedAllocOp : Sync_Op<"shared_alloc", [MemoryEffects<[MemAlloc]>]> {
+def Sync_SharedAllocOp : Sync_Op<"shared_alloc"> {
   let summary = "Static storage in the CTA's shared memory";
   let description = [{
     One piece of storage for each such operation in the kernel, however often it is executed; it lives as long as the CTA
@@ -23,12 +23,12 @@ def Sync_SharedAllocOp : Sync_Op<"shared_alloc", [MemoryEffects<[MemAlloc]>]> {
     ```
   }];
   let arguments = (ins I64Attr:$bytes, I64Attr:$align);
-  let results = (outs Sync_SharedPtr:$result);
-  let assemblyFormat = "`bytes` `=` $bytes `align` `=` $align attr-dict `:` type($result)";
+  let results = (outs Res<Sync_SharedPtr, "", [MemAlloc]>:$result);
+  let assemblyFormat = "`bytes` `=` $bytes `align` `=` $align attr-dict `:` qualified(type($result))";
   let hasVerifier = 1;
 }
 
-def Sync_BarrierAllocOp : Sync_Op<"barrier_alloc", [MemoryEffects<[MemAlloc]>]> {
+def Sync_BarrierAllocOp : Sync_Op<"barrier_alloc"> {
   let summary = "Static storage for an mbarrier in the CTA's shared memory";
   let description = [{
     One barrier for each such operation in the kernel, however often it is executed. It is not usable before a
@@ -40,8 +40,8 @@ def Sync_BarrierAllocOp : Sync_Op<"barrier_alloc", [MemoryEffects<[MemAlloc]>]> 
     %bar = sync.barrier_alloc : !sync.barrier
     ```
   }];
-  let results = (outs Sync_Barrier:$result);
-  let assemblyFormat = "attr-dict `:` type($result)";
+  let results = (outs Res<Sync_Barrier, "", [MemAlloc]>:$result);
+  let assemblyFormat = "attr-dict `:` qualified(type($result))";
 }
 
 //===----------------------------------------------------------------------===//
@@ -172,7 +172,7 @@ def Sync_BulkCopyOp : Sync_Op<"bulk_copy"> {
   }];
   let arguments = (ins Sync_Ptr:$destination, Sync_Ptr:$source, I32:$bytes, Optional<Sync_Barrier>:$barrier);
   let assemblyFormat = [{
-    $destination `,` $source `,` $bytes (`on` $barrier^)? attr-dict `:` type($destination) `,` type($source)
+    $destination `,` $source `,` $bytes (`on` $barrier^)? attr-dict `:` qualified(type($destination)) `,` qualified(type($source))
   }];
   let hasVerifier = 1;
 }

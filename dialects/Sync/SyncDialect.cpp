@@ -64,15 +64,15 @@ void printAtomicKind(OpAsmPrinter &printer, Operation *, AtomicKindAttr kind) {
   printer << stringifyAtomicKind(kind.getValue());
 }
 
-ParseResult parseOptionalSpace(OpAsmParser &parser, SpaceAttr &space) {
+OptionalParseResult parseOptionalSpace(OpAsmParser &parser, SpaceAttr &space) {
   StringRef keyword;
-  if (succeeded(parser.parseOptionalKeyword(&keyword, {"global", "shared"})))
-    space = SpaceAttr::get(parser.getContext(), *symbolizeSpace(keyword));
+  if (failed(parser.parseOptionalKeyword(&keyword, {"global", "shared"})))
+    return std::nullopt;
+  space = SpaceAttr::get(parser.getContext(), *symbolizeSpace(keyword));
   return success();
 }
 void printOptionalSpace(OpAsmPrinter &printer, Operation *, SpaceAttr space) {
-  if (space)
-    printer << " " << stringifySpace(space.getValue());
+  printer << stringifySpace(space.getValue());
 }
 
 /// Synchronisation means the same wherever its function is inlined.

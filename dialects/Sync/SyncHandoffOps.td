@@ -24,14 +24,14 @@ def Sync_HandoffOp : Sync_Op<"handoff", [MemoryEffects<[MemAlloc]>]> {
   }];
   let arguments = (ins I32Attr:$cluster, I32Attr:$stages);
   let results = (outs Sync_Handoff:$result);
-  let assemblyFormat = "`cluster` `=` $cluster `stages` `=` $stages attr-dict `:` type($result)";
+  let assemblyFormat = "`cluster` `=` $cluster `stages` `=` $stages attr-dict `:` qualified(type($result))";
   let hasVerifier = 1;
 }
 
 class Sync_HandoffUse<string mnemonic, list<Trait> traits = []> : Sync_Op<mnemonic, traits> {
   let arguments = (ins Sync_Handoff:$handoff, I32:$iteration, OptionalAttr<Sync_ScopeAttr>:$scope);
   let assemblyFormat = [{
-    $handoff `[` $iteration `]` (`scope` `(` custom<Scope>($scope)^ `)`)? attr-dict `:` type($handoff)
+    $handoff `[` $iteration `]` (`scope` `(` custom<Scope>($scope)^ `)`)? attr-dict `:` qualified(type($handoff))
   }];
 }
 
@@ -67,7 +67,7 @@ def Sync_PublishOp : Sync_HandoffUse<"publish", [
   }];
   let arguments = (ins Sync_Handoff:$handoff, I32:$iteration, Sync_Word:$value, OptionalAttr<Sync_ScopeAttr>:$scope);
   let assemblyFormat = [{
-    $handoff `[` $iteration `]` `,` $value (`scope` `(` custom<Scope>($scope)^ `)`)? attr-dict `:` type($handoff)
+    $handoff `[` $iteration `]` `,` $value (`scope` `(` custom<Scope>($scope)^ `)`)? attr-dict `:` qualified(type($handoff))
   }];
 }
 

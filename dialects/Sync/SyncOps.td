@@ -45,7 +45,7 @@ def Sync_ProxyFenceOp : Sync_Op<"proxy_fence"> {
     ```
   }];
   let arguments = (ins Sync_ProxyAttr:$first, Sync_ProxyAttr:$second, OptionalAttr<Sync_SpaceAttr>:$space);
-  let assemblyFormat = "custom<Proxy>($first) custom<Proxy>($second) custom<OptionalSpace>($space) attr-dict";
+  let assemblyFormat = "custom<Proxy>($first) custom<Proxy>($second) (custom<OptionalSpace>($space)^)? attr-dict";
   let hasVerifier = 1;
 }
 
@@ -153,7 +153,7 @@ def Sync_AtomicOp : Sync_OrderedOp<"atomic", ["relaxed", "acquire", "release", "
   let results = (outs Sync_Word:$old);
   let assemblyFormat = [{
     custom<AtomicKind>($kind) custom<Sem>($sem) custom<Scope>($scope) $pointer `,` $value attr-dict
-    `:` type($pointer) `,` type($value)
+    `:` qualified(type($pointer)) `,` type($value)
   }];
 }
 
