@@ -34,6 +34,7 @@ constexpr Feature features[] = {
     {"nvvm.read.ptx.sreg.cluster", "%cluster", 78},
     {"nvvm.mapa", "mapa", 78},
     {"nvvm.mbarrier", "mbarrier", 70},
+    {"", "test_wait.parity", 71},
     {"nvvm.mbarrier.try_wait", "mbarrier.try_wait", 78},
     {"nvvm.mbarrier.init.fence", "fence.mbarrier_init", 80},
     {"nvvm.fence.mbarrier.init", "", 80},
