@@ -38,41 +38,43 @@ defvar fieldsText = [{
 
 def EP_DispatchOp : EP_StageOp<"dispatch"> {
   let summary = "Kernel: send every token's row to the ranks that own its experts";
-  let description = [{
+  let description = !strconcat([{
     Each row goes once to each rank that owns one of its experts, with its ids, weights and scales, into a region that
     the destination keeps for this source, in token order. Ends when the rows of all sources have arrived: each source
     releases, at scope sys, through a signal that this rank acquires ([PTX ISA, "Release and acquire
     patterns"](https://docs.nvidia.com/cuda/parallel-thread-execution/index.html#release-acquire-patterns)).
 
-  }] # fieldsText # [{
+  }], fieldsText, [{
+
     ```mlir
     ep.dispatch @ep_dispatch
       layer(ranks = 8, experts = 256, topk = 8, hidden = 7168, dtype = bf16, combine_dtype = bf16, scale_bytes = 0,
             max_tokens = 4096, capacity = 0, expert_rows = false)
       kernel(schedule = grid_stride, cluster = 1, block_threads = 512, tile_tokens = 8, wait = "relaxed-fence")
     ```
-  }];
+  }]);
   let assemblyFormat = !strconcat("$sym_name `\\n` ` ` `layer` `(`", layerFormat, "`)` `\\n` ` ` `kernel` `(`",
                                   kernelFormat, "`)` attr-dict");
 }
 
 def EP_CombineOp : EP_StageOp<"combine"> {
   let summary = "Kernel: reduce the experts' rows of every token where the token came from";
-  let description = [{
+  let description = !strconcat([{
     In mode `gather` a rank reads the rows of its own tokens from the ranks that made them, after each has announced them
     by a signal, released and acquired at scope sys ([PTX ISA, "Release and acquire
     patterns"](https://docs.nvidia.com/cuda/parallel-thread-execution/index.html#release-acquire-patterns)). The sum is
     taken in f32, in an order that is fixed: ranks by their first expert in the token's top-k, or experts in top-k order
     with `expert_rows`; it is rounded once.
 
-  }] # fieldsText # [{
+  }], fieldsText, [{
+
     ```mlir
     ep.combine @ep_combine mode = gather
       layer(ranks = 8, experts = 256, topk = 8, hidden = 7168, dtype = bf16, combine_dtype = bf16, scale_bytes = 0,
             max_tokens = 4096, capacity = 0, expert_rows = false)
       kernel(schedule = claimed, cluster = 2, block_threads = 512, tile_tokens = 8, wait = "relaxed-fence")
     ```
-  }];
+  }]);
   let arguments = !con(stageArguments, (ins EP_CombineModeAttr:$mode));
   let assemblyFormat = !strconcat("$sym_name `mode` `=` custom<CombineMode>($mode) `\\n` ` ` `layer` `(`", layerFormat,
                                   "`)` `\\n` ` ` `kernel` `(`", kernelFormat, "`)` attr-dict");

@@ -3,6 +3,7 @@
 # How lit runs this folder. A test is a .mlir or .test file with RUN lines; %S/Inputs holds what it reads.
 #
 #   interlock, interlock-opt, FileCheck, not, split-file, mlir-opt, mlir-translate are on the PATH of every test
+#   %interlock_build the build tree
 #   %interlock_src   the source tree           %ptxas   ptxas, with the feature of the same name
 # Features: compiler (interlock-opt and the plugin were built), ptxas.
 
@@ -26,6 +27,7 @@ config.environment["INTERLOCK_CACHE_DIR"] = os.path.join(config.test_exec_root, 
 config.environment["FILECHECK_OPTS"] = "--dump-input-filter=annotation"
 
 config.substitutions.append(("%interlock_src", config.interlock_source))
+config.substitutions.append(("%interlock_build", config.interlock_build))
 config.substitutions.append(("%python", sys.executable))
 
 if config.has_compiler:

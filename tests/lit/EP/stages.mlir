@@ -1,0 +1,31 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+// RUN: interlock-opt %s -split-input-file | FileCheck %s
+// RUN: interlock-opt %s -split-input-file | interlock-opt -split-input-file | FileCheck %s
+
+// CHECK: module attributes {ep.target = "sm_90a"}
+module attributes {ep.target = "sm_90a"} {
+  // CHECK: ep.dispatch @dispatch
+  // CHECK-NEXT: layer(ranks = 8, experts = 256, topk = 8, hidden = 7168, dtype = f8E4M3FN, combine_dtype = bf16, scale_bytes = 224, max_tokens = 4096, capacity = 0, expert_rows = false)
+  // CHECK-NEXT: kernel(schedule = claimed, cluster = 2, block_threads = 512, tile_tokens = 8, wait = "relaxed-fence")
+  ep.dispatch @dispatch
+    layer(ranks = 8, experts = 256, topk = 8, hidden = 7168, dtype = f8E4M3FN, combine_dtype = bf16, scale_bytes = 224,
+          max_tokens = 4096, capacity = 0, expert_rows = false)
+    kernel(schedule = claimed, cluster = 2, block_threads = 512, tile_tokens = 8, wait = "relaxed-fence")
+}
+
+// -----
+
+// CHECK: ep.combine @combine mode = gather
+// CHECK-NEXT: layer(ranks = 3, experts = 10, topk = 5, hidden = 2888, dtype = bf16, combine_dtype = f32, scale_bytes = 0, max_tokens = 17, capacity = 9, expert_rows = true)
+// CHECK-NEXT: kernel(schedule = grid_stride, cluster = 1, block_threads = 64, tile_tokens = 1, wait = "acquire")
+ep.combine @combine mode = gather
+  layer(ranks = 3, experts = 10, topk = 5, hidden = 2888, dtype = bf16, combine_dtype = f32, scale_bytes = 0,
+        max_tokens = 17, capacity = 9, expert_rows = true)
+  kernel(schedule = grid_stride, cluster = 1, block_threads = 64, tile_tokens = 1, wait = "acquire")
+
+// -----
+
+// CHECK: func.func @kernel() attributes {ep.block_threads = 128 : i32, ep.cluster = 2 : i32, ep.kernel}
+func.func @kernel() attributes {ep.kernel, ep.block_threads = 128 : i32, ep.cluster = 2 : i32} {
+  return
+}
