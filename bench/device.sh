@@ -1,0 +1,132 @@
+#!/usr/bin/env bash
+# Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+#
+# Everything that needs a GPU, in one go: device.sh OUT [ARCHIVE] [STEP…]. OUT gets at most eight files; ARCHIVE is what
+# bench/pack.sh made (without one: the programs beside this script). Steps: query tests sanitizer run bench sweep; all but
+# sweep if none is named. A step that fails or runs too long does not stop the next; the summary comes last, and the exit
+# code is the number of checks that failed.
+set -uo pipefail
+out=${1:?expected a folder for the results}
+shift
+mkdir -p "$out"
+out=$(cd "$out" && pwd)
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+if [[ $# -gt 0 && -f $1 ]]; then
+  # A bare machine may lack xz.
+  tar -C "$work" -xf "$1" 2>/dev/null ||
+    python3 -c 'import sys, tarfile; tarfile.open(sys.argv[1]).extractall(sys.argv[2])' "$1" "$work" || {
+    echo "expected to unpack $1, could not" >&2
+    exit 1
+  }
+  here=$work/interlock-bench
+  shift
+fi
+bin=$here/bin
+[[ -x $bin/interlock ]] || {
+  echo "expected the programs in $bin, found none" >&2
+  exit 1
+}
+# Ranks that share a GPU wait for each other's kernels: every stream gets a hardware queue of its own.
+export CUDA_DEVICE_MAX_CONNECTIONS=32
+export INTERLOCK_CACHE_DIR=$work/cache
+commit=$(cat "$here/COMMIT" 2>/dev/null || echo unknown)
+steps=${*:-query tests sanitizer run bench}
+summary=$out/summary.txt
+: >"$summary"
+failed=0
+
+say() { echo "$*" | tee -a "$summary"; }
+
+# check NAME SECONDS LOG COMMAND…: runs it with a limit, appends what it says to LOG, and counts a failure.
+check() {
+  local name=$1 limit=$2 log=$out/$3 rc=0 begin=$SECONDS
+  shift 3
+  echo "== $name: $*" >>"$log"
+  timeout -k 10 "$limit" "$@" >>"$log" 2>&1 || rc=$?
+  if ((rc == 0)); then
+    say "ok      $name ($((SECONDS - begin)) s)"
+  else
+    failed=$((failed + 1))
+    say "FAILED  $name: exit code $rc after $((SECONDS - begin)) s; the end of $(basename "$log"):"
+    tail -n 12 "$log" | sed 's/^/        /' | cut -c1-400 | tee -a "$summary"
+  fi
+}
+
+query() {
+  check "nvidia-smi" 60 device.txt nvidia-smi
+  nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.mem,clocks.max.sm,clocks.max.mem,power.limit,temperature.gpu \
+    --format=csv >>"$out/device.txt" 2>&1
+  uname -a >>"$out/device.txt"
+  check "interlock doctor" 60 device.txt "$bin/interlock" doctor
+}
+
+tests() {
+  check "gpu tests" 400 tests.log "$bin/interlock-gpu-tests" --gtest_brief=1
+  grep -E '^\[  (PASSED|FAILED|SKIPPED) ' "$out/tests.log" | tail -n 12 | tee -a "$summary"
+}
+
+sanitizer() {
+  local tool how sanitizer
+  sanitizer=$(command -v compute-sanitizer || command -v /usr/local/cuda/bin/compute-sanitizer)
+  if [[ -z $sanitizer ]]; then
+    say "skipped compute-sanitizer: not on this machine"
+    return
+  fi
+  # One rank as well: a tool that runs kernels one after another would let two ranks wait for each other in vain.
+  for tool in memcheck racecheck; do
+    for how in "--ranks 2" "--ranks 2 --schedule claimed --cluster 2" "--ranks 1"; do
+      # shellcheck disable=SC2086
+      check "$tool, $how" 150 sanitizer.log "$sanitizer" --tool "$tool" --error-exitcode 9 "$bin/interlock" run \
+        --device cuda --experts 8 --topk 2 --hidden 256 --tokens 16 --timeout-ms 60000 --check $how
+    done
+  done
+}
+
+run() {
+  local device=(--device cuda --check)
+  check "deepseek-v3, 8 ranks" 120 run.log "$bin/interlock" run "${device[@]}" --ranks 8 --model deepseek-v3 --tokens 256
+  check "odd shapes" 120 run.log "$bin/interlock" run "${device[@]}" --ranks 3 --experts 10 --topk 5 --hidden 2888 \
+    --dtype bf16 --tokens 0,1,17 --mask 0.2
+  check "claimed, clusters of 4" 120 run.log "$bin/interlock" run "${device[@]}" --ranks 4 --experts 64 --topk 32 \
+    --hidden 64 --dtype f32 --tokens 40 --schedule claimed --cluster 4
+  check "fp8 with scales" 120 run.log "$bin/interlock" run "${device[@]}" --ranks 8 --model deepseek-v3 \
+    --dtype f8e4m3fn --scale-bytes 224 --tokens 128
+  check "zipf, graph" 120 run.log "$bin/interlock" run "${device[@]}" --ranks 4 --model qwen3-235b-a22b --tokens 200 \
+    --routing zipf:1.2 --graph --steps 20
+  check "4096 tokens, 8 ranks" 300 run.log "$bin/interlock" run "${device[@]}" --ranks 8 --model deepseek-v3 \
+    --tokens 4096
+}
+
+bench() {
+  check "bench: one GPU" 300 bench.log "$bin/interlock-bench-gpu" --commit "$commit" --cache-dir "$work/cache" \
+    -o "$out/single_gpu.json"
+  grep -E 'ranks, .* us, ' "$out/bench.log" | tee -a "$summary"
+}
+
+# Over the geometries of the target figure; few runs each.
+sweep() {
+  check "sweep" 560 sweep.log "$bin/interlock-bench-gpu" --commit "$commit" --cache-dir "$work/cache" --ranks 8 \
+    --tokens 4096 --block 256,512,1024 --tile 2,4,8,16 --ctas-per-rank 16,32,48 --runs 7 --warmups 2 -o "$out/sweep.json"
+  for phase in dispatch combine; do
+    # The best three by time.
+    sed -nE "s/^(.*: $phase ([0-9.]+) us, .*)\$/\2\t\1/p" "$out/sweep.log" | sort -n | head -n 3 | cut -f2- | tee -a "$summary"
+  done
+}
+
+for step in $steps; do
+  case $step in
+  query | tests | sanitizer | run | bench | sweep) "$step" ;;
+  *)
+    say "expected steps among query tests sanitizer run bench sweep, got $step"
+    failed=$((failed + 1))
+    ;;
+  esac
+done
+echo
+echo "== summary ($commit) =="
+cat "$summary"
+echo "$failed checks failed"
+exit "$failed"

@@ -1,0 +1,346 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// Graphs of each rank's kernels, replayed behind a gate.
+#include "bench/gpu/Case.h"
+
+#include "bench/Kernels.h"
+#include "bench/common/Report.h"
+#include "bench/gpu/Gate.h"
+#include "runtime/Memory/DeviceBuffer.h"
+#include "runtime/Ops/Reference.h"
+#include "runtime/Ops/Routing.h"
+#include "runtime/Ops/TestRows.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <optional>
+
+namespace interlock::bench {
+
+namespace {
+using nlohmann::json;
+
+/// Payload of one phase on one rank.
+struct Bytes {
+  uint64_t read = 0, written = 0;
+};
+
+/// One rank's stream, tensors and graphs.
+struct Rank {
+  StreamId stream{};
+  TokenRouting routing;
+  DeviceBuffer x, scales, ids, weights, out, outWeights, copyFrom, copyTo;
+  std::vector<GraphId> graphs;
+  Bytes dispatch, combine;
+  uint32_t received = 0;
+};
+
+class Case {
+public:
+  Case(Driver &driver, Operation operation, const CaseOptions &options)
+      : driver(driver), operation(std::move(operation)), options(options), ranks(options.layer.ranks) {}
+  Case(const Case &) = delete;
+  Case &operator=(const Case &) = delete;
+  ~Case() {
+    // A destructor has nobody to report to; the driver frees everything when it goes.
+    for (Rank &rank : ranks) {
+      for (GraphId graph : rank.graphs)
+        (void)driver.destroyGraph(graph);
+      (void)driver.destroyStream(rank.stream);
+    }
+    if (copy)
+      (void)driver.unload(*copy);
+  }
+
+  Result<json> measure();
+
+private:
+  using Graphs = std::vector<GraphId>; ///< one per rank
+
+  Status setUp();
+  Status setUpRank(uint32_t rank);
+  void countBytes();
+  template <typename Enqueue> Result<GraphId> capture(uint32_t rank, Enqueue enqueue);
+  /// Both kernels of a step over this many of each rank's tokens.
+  Status captureStep(uint32_t tokens, Graphs &dispatch, Graphs &combine);
+  Result<Graphs> captureCopies(KernelKind kind);
+  Result<double> replay(const Graphs &graphs);
+  Status checkDispatch(bool empty);
+  Status checkCombine();
+  Status copyExpertRows();
+  Result<json> measurePhase(KernelKind kind, const Graphs &kernels);
+  Result<std::vector<double>> timeAlone(const Graphs &graphs);
+  const Bytes &bytesOf(const Rank &rank, KernelKind kind) const {
+    return kind == KernelKind::dispatch ? rank.dispatch : rank.combine;
+  }
+  Bytes total(KernelKind kind) const {
+    Bytes sum;
+    for (const Rank &rank : ranks) {
+      sum.read += bytesOf(rank, kind).read;
+      sum.written += bytesOf(rank, kind).written;
+    }
+    return sum;
+  }
+
+  Driver &driver;
+  Operation operation;
+  const CaseOptions &options;
+  std::vector<Rank> ranks;
+  std::optional<Gate> gate;
+  std::optional<KernelId> copy;
+};
+
+Status Case::setUpRank(uint32_t index) {
+  const LayerSpec &layer = options.layer;
+  Rank &rank = ranks[index];
+  uint32_t device = operation.device(index);
+  uint64_t tokens = layer.maxTokens, entries = tokens * layer.topk;
+  ILK_ASSIGN_OR_RETURN(rank.stream, driver.createStream(device));
+  ILK_ASSIGN_OR_RETURN(rank.x, DeviceBuffer::create(driver, device, tokens * rowBytes(layer)));
+  ILK_ASSIGN_OR_RETURN(rank.scales, DeviceBuffer::create(driver, device, tokens * layer.scaleBytes));
+  ILK_ASSIGN_OR_RETURN(rank.ids, DeviceBuffer::create(driver, device, entries * sizeof(int32_t)));
+  ILK_ASSIGN_OR_RETURN(rank.weights, DeviceBuffer::create(driver, device, entries * sizeof(float)));
+  ILK_ASSIGN_OR_RETURN(rank.out, DeviceBuffer::create(driver, device, tokens * combineRowBytes(layer)));
+  ILK_ASSIGN_OR_RETURN(rank.outWeights, DeviceBuffer::create(driver, device, entries * sizeof(float)));
+
+  // Random rows: what a memory takes to move depends a little on the bits.
+  std::vector<std::byte> rows(rank.x.bytes()), scales(rank.scales.bytes());
+  fillTestRows(layer.dtype, options.seed, 0, index, rows);
+  fillTestScales(layer.dtype, options.seed, 0, index, scales);
+  ILK_RETURN_IF_ERROR(driver.copyIn(rank.stream, rank.x.address(), rows.data(), rows.size()));
+  ILK_RETURN_IF_ERROR(driver.copyIn(rank.stream, rank.scales.address(), scales.data(), scales.size()));
+  ILK_RETURN_IF_ERROR(driver.copyIn(rank.stream, rank.ids.address(), rank.routing.ids.data(), entries * 4));
+  ILK_RETURN_IF_ERROR(driver.copyIn(rank.stream, rank.weights.address(), rank.routing.weights.data(), entries * 4));
+  return driver.synchronize(rank.stream);
+}
+
+Status Case::setUp() {
+  const LayerSpec &layer = options.layer;
+  RoutingOptions routing;
+  routing.seed = options.seed;
+  ILK_ASSIGN_OR_RETURN(auto made, makeRouting(layer, routing, std::vector<uint32_t>(layer.ranks, layer.maxTokens)));
+  std::vector<StreamId> streams;
+  for (uint32_t rank = 0; rank < layer.ranks; ++rank) {
+    ranks[rank].routing = std::move(made[rank]);
+    ILK_RETURN_IF_ERROR(setUpRank(rank));
+    streams.push_back(ranks[rank].stream);
+  }
+  countBytes();
+  ILK_ASSIGN_OR_RETURN(gate, Gate::create(driver, 0, std::move(streams)));
+  ILK_ASSIGN_OR_RETURN(copy, driver.load(0, {kernels::copyPtx, {}, "copy_packets"}));
+  for (KernelKind kind : {KernelKind::dispatch, KernelKind::combine})
+    for (Rank &rank : ranks) {
+      uint64_t bytes = (bytesOf(rank, kind).read + bytesOf(rank, kind).written) / 2;
+      if (!options.copies || bytes <= rank.copyFrom.bytes())
+        continue;
+      ILK_ASSIGN_OR_RETURN(rank.copyFrom, DeviceBuffer::create(driver, 0, bytes));
+      ILK_ASSIGN_OR_RETURN(rank.copyTo, DeviceBuffer::create(driver, 0, bytes));
+      for (uint64_t at = 0; at < bytes; at += rank.x.bytes())
+        ILK_RETURN_IF_ERROR(driver.copy(rank.stream, rank.copyFrom.address() + at, rank.x.address(),
+                                        std::min<uint64_t>(rank.x.bytes(), bytes - at)));
+      ILK_RETURN_IF_ERROR(driver.synchronize(rank.stream));
+    }
+  return {};
+}
+
+void Case::countBytes() {
+  const LayerSpec &layer = options.layer;
+  std::vector<SourceTokens> sources;
+  for (const Rank &rank : ranks)
+    sources.push_back({layer.maxTokens, {}, {}, rank.routing.ids, rank.routing.weights});
+  std::vector<ReferenceRank> expected = referenceDispatch(layer, sources);
+  for (uint32_t source = 0; source < layer.ranks; ++source) {
+    Rank &rank = ranks[source];
+    rank.received = expected[source].received;
+    std::vector<bool> sent(layer.maxTokens);
+    uint64_t rows = 0, distinct = 0;
+    for (const ReferenceRank &to : expected)
+      for (uint32_t token : to.landed[source]) {
+        ++rows;
+        distinct += !sent[token];
+        sent[token] = true;
+      }
+    rank.dispatch = {distinct * rowBytes(layer), rows * rowBytes(layer)};
+    rank.combine = {rows * combineRowBytes(layer), layer.maxTokens * combineRowBytes(layer)};
+  }
+}
+
+template <typename Enqueue> Result<GraphId> Case::capture(uint32_t index, Enqueue enqueue) {
+  ILK_RETURN_IF_ERROR(driver.beginCapture(ranks[index].stream));
+  Status enqueued = enqueue(ranks[index]);
+  auto graph = driver.endCapture(ranks[index].stream);
+  ILK_RETURN_IF_ERROR(enqueued);
+  if (graph)
+    ranks[index].graphs.push_back(*graph);
+  return graph;
+}
+
+Status Case::captureStep(uint32_t tokens, Graphs &dispatch, Graphs &combine) {
+  for (uint32_t index = 0; index < ranks.size(); ++index) {
+    std::optional<RoutingHandle> handle;
+    ILK_ASSIGN_OR_RETURN(GraphId first, capture(index, [&](Rank &rank) -> Status {
+                           ILK_ASSIGN_OR_RETURN(
+                               handle, operation.dispatch(index, rank.stream,
+                                                          {rank.x.address(), rank.scales.address(), rank.ids.address(),
+                                                           rank.weights.address(), tokens}));
+                           return {};
+                         }));
+    ILK_ASSIGN_OR_RETURN(GraphId second, capture(index, [&](Rank &rank) {
+                           return operation.combine(
+                               index, rank.stream, *handle,
+                               {rank.out.address(), rank.outWeights.address(), rank.weights.address(), tokens});
+                         }));
+    dispatch.push_back(first);
+    combine.push_back(second);
+  }
+  return {};
+}
+
+/// As many bytes as the phase moves, half of them read and half written, by as many CTAs and threads.
+Result<Case::Graphs> Case::captureCopies(KernelKind kind) {
+  Graphs graphs;
+  const KernelReport &kernel = operation.kernel(kind);
+  for (uint32_t index = 0; index < ranks.size(); ++index) {
+    const Bytes &bytes = bytesOf(ranks[index], kind);
+    std::array<uint64_t, 3> params{ranks[index].copyTo.address(), ranks[index].copyFrom.address(),
+                                   (bytes.read + bytes.written) / 32};
+    ILK_ASSIGN_OR_RETURN(GraphId graph, capture(index, [&](Rank &rank) {
+                           return driver.launch(rank.stream, *copy, {kernel.grid, kernel.spec.blockThreads, 1, 0},
+                                                std::as_bytes(std::span(params)));
+                         }));
+    graphs.push_back(graph);
+  }
+  return graphs;
+}
+
+Result<double> Case::replay(const Graphs &graphs) {
+  return gate->time([&](size_t i) { return driver.launchGraph(ranks[i].stream, graphs[i]); });
+}
+
+Status Case::checkDispatch(bool empty) {
+  for (uint32_t rank = 0; rank < ranks.size(); ++rank) {
+    ILK_ASSIGN_OR_RETURN(OperationResult result, operation.result(rank, ranks[rank].stream, KernelKind::dispatch));
+    uint32_t received = empty ? 0 : ranks[rank].received;
+    if (result.peerLost || result.overflow || result.badId || result.received != received)
+      return makeError(Code::device,
+                       fmt::format("expected rank {} to receive {} rows with status ok, got {} rows{}", rank, received,
+                                   result.received, result.peerLost ? " and a lost peer" : ""));
+  }
+  return {};
+}
+
+Status Case::checkCombine() {
+  for (uint32_t rank = 0; rank < ranks.size(); ++rank) {
+    ILK_ASSIGN_OR_RETURN(OperationResult result, operation.result(rank, ranks[rank].stream, KernelKind::combine));
+    if (result.peerLost)
+      return makeError(Code::device, fmt::format("expected rank {} to combine, but it lost a peer", rank));
+  }
+  return {};
+}
+
+/// Identity experts: what landed is what combine gathers.
+Status Case::copyExpertRows() {
+  const LayerSpec &layer = options.layer;
+  for (uint32_t rank = 0; rank < ranks.size(); ++rank) {
+    ILK_ASSIGN_OR_RETURN(LandedRows landed, operation.landed(rank, 0));
+    uint64_t bytes =
+        uint64_t(layer.ranks) * layer.rowsPerSource() * std::min(landed.rowStride, landed.combineRowStride);
+    ILK_RETURN_IF_ERROR(driver.copy(ranks[rank].stream, landed.expertOut, landed.rows, bytes));
+    ILK_RETURN_IF_ERROR(driver.synchronize(ranks[rank].stream));
+  }
+  return {};
+}
+
+Result<std::vector<double>> Case::timeAlone(const Graphs &graphs) {
+  std::vector<double> runs;
+  for (uint32_t i = 0; i < options.warmups + options.runs; ++i) {
+    ILK_ASSIGN_OR_RETURN(double ns, replay(graphs));
+    if (i >= options.warmups)
+      runs.push_back(ns / 1000);
+  }
+  return runs;
+}
+
+/// Kernel and copy in turns, so that both meet the same clocks.
+Result<json> Case::measurePhase(KernelKind kind, const Graphs &kernels) {
+  std::vector<double> runs, copyRuns;
+  Graphs copies;
+  if (options.copies) {
+    ILK_ASSIGN_OR_RETURN(copies, captureCopies(kind));
+  }
+  for (uint32_t i = 0; i < options.warmups + options.runs; ++i) {
+    ILK_ASSIGN_OR_RETURN(double ns, replay(kernels));
+    if (i >= options.warmups)
+      runs.push_back(ns / 1000);
+    if (!options.copies)
+      continue;
+    ILK_ASSIGN_OR_RETURN(double copyNs, replay(copies));
+    if (i >= options.warmups)
+      copyRuns.push_back(copyNs / 1000);
+  }
+  const KernelReport &kernel = operation.kernel(kind);
+  Bytes bytes = total(kind);
+  double moved = double(bytes.read + bytes.written);
+  json object = {{"phase", name(kind)},
+                 {"ctas_per_rank", kernel.grid},
+                 {"block_threads", kernel.spec.blockThreads},
+                 {"tile_tokens", kernel.spec.tileTokens},
+                 {"bytes_read", bytes.read},
+                 {"bytes_written", bytes.written},
+                 {"gb_per_s", moved / (median(runs) * 1000)}};
+  addRuns(object, "kernel", "us", runs);
+  if (options.copies) {
+    object["copy_gb_per_s"] = moved / (median(copyRuns) * 1000);
+    object["ratio"] = median(copyRuns) / median(runs);
+    addRuns(object, "copy", "us", copyRuns);
+  }
+  return object;
+}
+
+Result<json> Case::measure() {
+  ILK_RETURN_IF_ERROR(setUp());
+  Graphs dispatch, combine, noDispatch, noCombine;
+  ILK_RETURN_IF_ERROR(captureStep(options.layer.maxTokens, dispatch, combine));
+  if (options.signals)
+    ILK_RETURN_IF_ERROR(captureStep(0, noDispatch, noCombine));
+
+  ILK_RETURN_IF_ERROR(replay(dispatch));
+  ILK_RETURN_IF_ERROR(checkDispatch(false));
+  ILK_RETURN_IF_ERROR(copyExpertRows());
+  const LayerSpec &layer = options.layer;
+  const KernelSpec &spec = operation.kernel(KernelKind::dispatch).spec;
+  json object = {{"ranks", layer.ranks},
+                 {"experts", layer.experts},
+                 {"topk", layer.topk},
+                 {"hidden", layer.hidden},
+                 {"dtype", name(layer.dtype)},
+                 {"combine_dtype", name(layer.combineDType)},
+                 {"tokens_per_rank", layer.maxTokens},
+                 {"target", spec.target},
+                 {"schedule", name(spec.schedule)},
+                 {"cluster", spec.cluster},
+                 {"wait", name(spec.wait)}};
+  ILK_ASSIGN_OR_RETURN(object["dispatch"], measurePhase(KernelKind::dispatch, dispatch));
+  ILK_RETURN_IF_ERROR(checkDispatch(false));
+  ILK_ASSIGN_OR_RETURN(object["combine"], measurePhase(KernelKind::combine, combine));
+  ILK_RETURN_IF_ERROR(checkCombine());
+  if (options.signals) {
+    ILK_ASSIGN_OR_RETURN(std::vector<double> dispatchRuns, timeAlone(noDispatch));
+    ILK_RETURN_IF_ERROR(checkDispatch(true));
+    ILK_ASSIGN_OR_RETURN(std::vector<double> combineRuns, timeAlone(noCombine));
+    ILK_RETURN_IF_ERROR(checkCombine());
+    addRuns(object["dispatch"], "signals_only", "us", dispatchRuns);
+    addRuns(object["combine"], "signals_only", "us", combineRuns);
+  }
+  return object;
+}
+} // namespace
+
+Result<json> measureCase(Driver &driver, KernelCache &cache, const CaseOptions &options) {
+  ILK_ASSIGN_OR_RETURN(Operation operation, Operation::create(driver, cache, options.layer, options.operation));
+  Case measured(driver, std::move(operation), options);
+  return measured.measure();
+}
+
+} // namespace interlock::bench

@@ -1,0 +1,27 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// One measured case: ranks that share one device dispatch and combine by graph replay, and a plain copy moves the same
+// bytes beside them.
+#pragma once
+
+#include "interlock/operation.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace interlock::bench {
+
+struct CaseOptions {
+  LayerSpec layer; ///< with maxTokens; every rank dispatches that many, routed uniformly
+  OperationOptions operation;
+  uint32_t warmups = 5, runs = 20;
+  uint64_t seed = 0;
+  bool copies = true;  ///< also time the plain copy of each phase
+  bool signals = true; ///< also time both kernels with no token at all: launch and signals
+};
+
+/// Measures it. The object has the geometry, bytes from the actual routing (`read`: every distinct row once; `written`:
+/// once per destination; combine: every row once, one result a token), all runs, and `ratio` = copy time / kernel time.
+/// Before anything is timed, a step's counts are compared with the oracle's; a status other than ok is an error.
+[[nodiscard]] Result<nlohmann::json> measureCase(Driver &driver, KernelCache &cache, const CaseOptions &options);
+
+} // namespace interlock::bench
