@@ -18,6 +18,7 @@
 #include <sstream>
 
 #include <dlfcn.h>
+#include <link.h>
 
 namespace interlock {
 namespace {
@@ -35,19 +36,27 @@ struct Plugin {
   std::string stated; ///< what `identity` gave: a JSON object
 };
 
+/// The file that this code was linked into. The loader knows the main program only by the name that it was called by,
+/// which is no path when the shell found it on PATH, and leaves its link map's name empty.
+fs::path ownFile(std::error_code &error) {
+  Dl_info self{};
+  void *extra = nullptr;
+  if (!dladdr1(reinterpret_cast<void *>(&ownFile), &self, &extra, RTLD_DL_LINKMAP) || !extra)
+    return fs::canonical("/proc/self/exe", error);
+  const char *name = static_cast<const link_map *>(extra)->l_name;
+  return fs::canonical(name && *name ? name : "/proc/self/exe", error);
+}
+
 /// Where the plugin may lie: beside what this code was linked into, in ../lib of that, or on the loader's path.
 std::vector<std::string> candidates(const std::string &path) {
   if (!path.empty())
     return {path};
   std::vector<std::string> places;
-  Dl_info self{};
-  if (dladdr(reinterpret_cast<void *>(&candidates), &self) && self.dli_fname) {
-    std::error_code error;
-    fs::path folder = fs::canonical(self.dli_fname, error).parent_path();
-    if (!error) {
-      places.push_back((folder / libraryName).string());
-      places.push_back((folder.parent_path() / "lib" / libraryName).string());
-    }
+  std::error_code error;
+  fs::path folder = ownFile(error).parent_path();
+  if (!error) {
+    places.push_back((folder / libraryName).string());
+    places.push_back((folder.parent_path() / "lib" / libraryName).string());
   }
   places.push_back(libraryName);
   return places;
