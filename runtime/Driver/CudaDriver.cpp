@@ -65,18 +65,45 @@ class CudaDriver final : public Driver {
 public:
   explicit CudaDriver(std::unique_ptr<const Api> api) : api(std::move(api)) {}
 
+  // Others may hold the primary contexts too, so releasing those would not free what is left in them.
   ~CudaDriver() override {
+    for (const GraphState &graph : graphs.drain()) {
+      Current current(*this, graph.device);
+      api->graphExecDestroy(graph.exec);
+      api->graphDestroy(graph.graph);
+    }
+    for (const EventState &event : events.drain())
+      if (event.event) {
+        Current current(*this, event.device);
+        api->eventDestroy(event.event);
+      }
+    for (const StreamState &stream : streams.drain()) {
+      Current current(*this, stream.device);
+      api->streamDestroy(stream.stream);
+    }
+    for (const KernelState &kernel : kernels.drain()) {
+      Current current(*this, kernel.device);
+      api->moduleUnload(kernel.module);
+    }
+    for (auto [address, device] : owners) {
+      Current current(*this, device);
+      api->memFree(address);
+    }
     for (DeviceState &device : devices)
       api->primaryCtxRelease(device.device);
   }
 
   Status open() {
-    ILK_RETURN_IF_ERROR(api->check("start", api->init(0)));
     int version = 0, count = 0;
+    CudaResult started = api->init(0);
+    // An installed driver without a GPU says so here already.
+    if (started == errorNoDevice)
+      return noGpu();
+    ILK_RETURN_IF_ERROR(api->check("start", started));
     ILK_RETURN_IF_ERROR(api->check("state its version", api->driverGetVersion(&version)));
     ILK_RETURN_IF_ERROR(api->check("count GPUs", api->deviceGetCount(&count)));
     if (count == 0)
-      return makeError(Code::notFound, "the CUDA driver sees no GPU: the emulator runs the kernels without one");
+      return noGpu();
     for (int ordinal = 0; ordinal < count; ++ordinal) {
       DeviceState device;
       ILK_RETURN_IF_ERROR(api->check("open a GPU", api->deviceGet(&device.device, ordinal)));
@@ -294,6 +321,10 @@ private:
     bool pushed;
   };
 
+  static Status noGpu() {
+    return makeError(Code::notFound, "the CUDA driver sees no GPU: the emulator runs the kernels without one");
+  }
+
   Status requireDevice(uint32_t device) const {
     if (device < devices.size())
       return {};
@@ -344,8 +375,10 @@ private:
               info.maxPtxIsa % 10)};
     Error error = api->error(
         fmt::format("load the {} of {} on {}", binary ? "cubin" : "PTX", image.entry, info.name).c_str(), result);
-    if (*log)
-      error.message += fmt::format("; it said: {}", log);
+    std::string_view said = log;
+    said = said.substr(0, said.find_last_not_of(" \n\r") + 1);
+    if (!said.empty())
+      error.message += fmt::format("; it said: {}", said);
     return error;
   }
 

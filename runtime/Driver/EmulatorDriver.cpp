@@ -78,7 +78,12 @@ public:
     return rename<StreamId>(stream);
   }
   Status destroyStream(StreamId stream) override {
-    return locked([&] { return machine->destroyStream(rename<emu::StreamId>(stream)); });
+    // As on a GPU what is queued still runs; the machine takes only a stream that is empty.
+    return locked([&] {
+      emu::Result<void> ran = machine->synchronize(rename<emu::StreamId>(stream));
+      emu::Result<void> destroyed = machine->destroyStream(rename<emu::StreamId>(stream));
+      return ran ? destroyed : ran;
+    });
   }
   Status synchronize(StreamId stream) override {
     return locked([&] { return machine->synchronize(rename<emu::StreamId>(stream)); });
@@ -110,7 +115,12 @@ public:
   }
   Status unload(KernelId kernel) override {
     ILK_ASSIGN_OR_RETURN(LoadedKernel loaded, kernels.take(kernel));
-    return locked([&] { return machine->unload(loaded.module); });
+    // As on a GPU what is queued still runs; the machine takes a module away only while nothing is.
+    return locked([&] {
+      emu::Result<void> ran = machine->synchronizeAll();
+      emu::Result<void> unloaded = machine->unload(loaded.module);
+      return ran ? unloaded : ran;
+    });
   }
   Status launch(StreamId stream, KernelId kernel, const LaunchConfig &config,
                 std::span<const std::byte> params) override {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <mutex>
 #include <unordered_map>
+#include <vector>
 
 namespace interlock {
 
@@ -41,6 +42,16 @@ public:
     State state = std::move(entry->second);
     entries.erase(entry);
     return state;
+  }
+
+  /// Takes whatever is left.
+  std::vector<State> drain() {
+    std::lock_guard lock(mutex);
+    std::vector<State> left;
+    for (auto &[id, state] : entries)
+      left.push_back(std::move(state));
+    entries.clear();
+    return left;
   }
 
 private:

@@ -7,7 +7,14 @@ namespace interlock {
 
 uint32_t ptxVersionOf(std::string_view ptx) {
   constexpr std::string_view directive = ".version";
+  // The directive begins a line; anywhere else, as in a comment, the word means nothing.
   size_t at = ptx.find(directive);
+  while (at != std::string_view::npos) {
+    size_t before = at == 0 ? std::string_view::npos : ptx.find_last_not_of(" \t", at - 1);
+    if (before == std::string_view::npos || ptx[before] == '\n')
+      break;
+    at = ptx.find(directive, at + 1);
+  }
   if (at == std::string_view::npos)
     return 0;
   ptx.remove_prefix(at + directive.size());

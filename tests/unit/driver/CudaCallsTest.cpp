@@ -1,0 +1,240 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// What the CUDA driver is asked, and what its refusals become, with a stand-in for it. A program of its own: the
+// stand-in hides a real driver.
+#include "interlock/device.hpp"
+#include "tests/unit/driver/FakeCuda.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <dlfcn.h>
+
+namespace interlock {
+namespace {
+
+using testing::HasSubstr;
+
+FakeCudaState &fake() {
+  static auto *state = [] {
+    // Loaded by path, it is what the loader finds under its name from now on.
+    void *library = dlopen(FAKE_CUDA, RTLD_NOW | RTLD_GLOBAL);
+    auto get = library ? reinterpret_cast<FakeCudaState *(*)()>(dlsym(library, "fakeCudaState")) : nullptr;
+    return get ? get() : nullptr;
+  }();
+  return *state;
+}
+
+class CudaCalls : public testing::Test {
+protected:
+  void SetUp() override { fake() = FakeCudaState{}; }
+  void open() {
+    auto opened = openCuda();
+    ASSERT_TRUE(opened) << opened.error().message;
+    driver = std::move(*opened);
+    auto made = driver->createStream(0);
+    ASSERT_TRUE(made);
+    stream = *made;
+  }
+  KernelId load() {
+    auto kernel = driver->load(0, image);
+    EXPECT_TRUE(kernel) << kernel.error().message;
+    return kernel ? *kernel : KernelId{};
+  }
+  void fail(const char *call, int result) {
+    fake().failing = call;
+    fake().failure = result;
+  }
+
+  KernelImage image{.text = ".version 8.6\n", .binary = {}, .entry = "kernel"};
+  std::unique_ptr<Driver> driver;
+  StreamId stream{};
+  uint64_t params[2] = {0x1122334455667788, 2};
+};
+
+TEST_F(CudaCalls, DevicesAreDescribed) {
+  open();
+  auto info = driver->info(0);
+  ASSERT_TRUE(info);
+  EXPECT_EQ(info->name, "Fake GPU A");
+  EXPECT_EQ(info->target, "sm_90a");
+  EXPECT_EQ(info->multiprocessors, 132u);
+  EXPECT_EQ(info->driverVersion, 12040u);
+  EXPECT_EQ(info->maxPtxIsa, 84u);
+  EXPECT_EQ(fake().streamFlags, 1u) << "streams do not wait for the default stream";
+}
+
+// `a` targets run on their own chip only; any other GPU takes the PTX of the oldest target.
+TEST_F(CudaCalls, TheTargetFitsTheGpu) {
+  const std::pair<std::pair<int, int>, const char *> gpus[] = {
+      {{8, 0}, "sm_80"},    {{8, 6}, "sm_80"},    {{8, 9}, "sm_80"},    {{9, 0}, "sm_90a"},
+      {{10, 0}, "sm_100a"}, {{10, 3}, "sm_103a"}, {{12, 0}, "sm_120a"}, {{12, 1}, "sm_80"}};
+  for (auto [capability, target] : gpus) {
+    fake().major = capability.first;
+    fake().minor = capability.second;
+    auto opened = openCuda();
+    ASSERT_TRUE(opened) << opened.error().message;
+    EXPECT_EQ((*opened)->info(0)->target, target) << capability.first << "." << capability.second;
+  }
+  fake().major = 7;
+  fake().minor = 5;
+  auto old = openCuda();
+  ASSERT_FALSE(old);
+  EXPECT_EQ(old.error().code, Code::unsupported);
+  EXPECT_THAT(old.error().message, HasSubstr("compute capability 7.5"));
+  EXPECT_EQ(fake().contexts, 0);
+}
+
+TEST_F(CudaCalls, NoGpuIsOneSentence) {
+  fake().devices = 0;
+  auto none = openCuda();
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, Code::notFound);
+  EXPECT_THAT(none.error().message, HasSubstr("the emulator"));
+  // CUDA_ERROR_NO_DEVICE from cuInit is the same case in the driver's words.
+  fake().devices = 1;
+  fail("cuInit", 100);
+  auto noDevice = openCuda();
+  ASSERT_FALSE(noDevice);
+  EXPECT_EQ(noDevice.error().code, Code::notFound);
+  EXPECT_THAT(noDevice.error().message, HasSubstr("the emulator"));
+}
+
+TEST_F(CudaCalls, ALaunchCarriesWhatItWasGiven) {
+  open();
+  KernelId kernel = load();
+  ASSERT_TRUE(driver->launch(stream, kernel, {.grid = 24, .block = 512, .cluster = 4, .dynamicSharedBytes = 100'000},
+                             std::as_bytes(std::span(params))));
+  EXPECT_EQ(fake().grid, 24u);
+  EXPECT_EQ(fake().block, 512u);
+  EXPECT_EQ(fake().sharedBytes, 100'000u);
+  EXPECT_EQ(fake().sharedAttribute, 100'000);
+  EXPECT_EQ(fake().attributes, 1u);
+  EXPECT_EQ(fake().clusterAttribute, 4); // CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+  EXPECT_EQ(fake().clusterX, 4u);
+  EXPECT_EQ(fake().paramBytes, sizeof(params));
+  EXPECT_EQ(fake().firstParam, params[0]);
+  ASSERT_TRUE(driver->launch(stream, kernel, {.grid = 1, .block = 32}, std::as_bytes(std::span(params))));
+  EXPECT_EQ(fake().attributes, 0u) << "without clusters an older GPU takes it too";
+}
+
+// Every call is made in the device's context, and the caller's own is left as it was.
+TEST_F(CudaCalls, ContextsArePushedAndPopped) {
+  open();
+  KernelId kernel = load();
+  auto at = driver->allocate(0, 64);
+  ASSERT_TRUE(at);
+  char host[64];
+  EXPECT_TRUE(driver->copyIn(stream, *at, host, 64));
+  EXPECT_TRUE(driver->copyOut(stream, host, *at, 64));
+  EXPECT_TRUE(driver->copy(stream, *at, *at, 64));
+  EXPECT_TRUE(driver->fill(stream, *at, 0, 64));
+  EXPECT_TRUE(driver->beginCapture(stream));
+  EXPECT_EQ(fake().captureMode, 1); // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+  EXPECT_TRUE(driver->launch(stream, kernel, {}, std::as_bytes(std::span(params))));
+  auto graph = driver->endCapture(stream);
+  ASSERT_TRUE(graph);
+  EXPECT_TRUE(driver->launchGraph(stream, *graph));
+  auto one = driver->createEvent(), two = driver->createEvent();
+  EXPECT_TRUE(driver->recordEvent(stream, *one));
+  EXPECT_TRUE(driver->recordEvent(stream, *two));
+  EXPECT_DOUBLE_EQ(*driver->elapsedNs(*one, *two), 1.5e6);
+  EXPECT_TRUE(driver->synchronize(stream));
+  for (Status status : {driver->destroyEvent(*one), driver->destroyEvent(*two), driver->destroyGraph(*graph),
+                        driver->unload(kernel), driver->release(*at), driver->destroyStream(stream)})
+    EXPECT_TRUE(status);
+  EXPECT_EQ(fake().uncovered, 0);
+  EXPECT_EQ(fake().depth, 0);
+  EXPECT_EQ(fake().objects, 0) << "everything that was made is destroyed";
+  driver.reset();
+  EXPECT_EQ(fake().contexts, 0);
+}
+
+// What is still alive goes with the driver: others may hold the primary context, so releasing it would free nothing.
+TEST_F(CudaCalls, WhatIsLeftGoesWithTheDriver) {
+  open();
+  load();
+  ASSERT_TRUE(driver->allocate(0, 64));
+  auto event = driver->createEvent();
+  ASSERT_TRUE(driver->recordEvent(stream, *event));
+  ASSERT_TRUE(driver->beginCapture(stream));
+  ASSERT_TRUE(driver->endCapture(stream));
+  EXPECT_GT(fake().objects, 0);
+  driver.reset();
+  EXPECT_EQ(fake().objects, 0);
+  EXPECT_EQ(fake().contexts, 0);
+  EXPECT_EQ(fake().uncovered, 0);
+  EXPECT_EQ(fake().depth, 0);
+}
+
+TEST_F(CudaCalls, PtxThatIsTooNewNamesBothVersions) {
+  open();
+  fail("cuModuleLoadDataEx", 222); // CUDA_ERROR_UNSUPPORTED_PTX_VERSION
+  auto refused = driver->load(0, image);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::unsupported);
+  EXPECT_THAT(refused.error().message, HasSubstr("PTX ISA 8.6"));
+  EXPECT_THAT(refused.error().message, HasSubstr("up to 8.4"));
+  EXPECT_THAT(refused.error().message, HasSubstr("CUDA 12.4"));
+}
+
+TEST_F(CudaCalls, TheAssemblersWordsAreInTheMessage) {
+  open();
+  fail("cuModuleLoadDataEx", 218); // CUDA_ERROR_INVALID_PTX
+  fake().jitLog = "ptxas application ptx input, line 7; error   : Unknown symbol 'x'\n";
+  image.text = ".version 8.0\n";
+  auto refused = driver->load(0, image);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::device);
+  EXPECT_THAT(refused.error().message, HasSubstr("line 7; error   : Unknown symbol 'x'"));
+  EXPECT_NE(refused.error().message.back(), '\n');
+}
+
+TEST_F(CudaCalls, AFunctionThatIsMissingUnloadsItsModule) {
+  open();
+  int before = fake().objects;
+  fail("cuModuleGetFunction", 500);
+  auto refused = driver->load(0, image);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("find the kernel kernel"));
+  EXPECT_EQ(fake().objects, before);
+}
+
+TEST_F(CudaCalls, FailuresSayWhatWasToBeDone) {
+  open();
+  fail("cuMemAlloc_v2", 2);
+  auto memory = driver->allocate(0, 123);
+  ASSERT_FALSE(memory);
+  EXPECT_EQ(memory.error().code, Code::device);
+  EXPECT_EQ(memory.error().message, "the CUDA driver failed to allocate 123 bytes: out of memory (2)");
+  fail("cuStreamSynchronize", 700);
+  Status lost = driver->synchronize(stream);
+  ASSERT_FALSE(lost);
+  EXPECT_THAT(lost.error().message, HasSubstr("wait for a stream"));
+  EXPECT_EQ(fake().depth, 0);
+}
+
+TEST_F(CudaCalls, PeersReachEachOther) {
+  fake().devices = 3;
+  auto opened = openCuda();
+  ASSERT_TRUE(opened);
+  EXPECT_EQ((*opened)->deviceCount(), 3u);
+  EXPECT_EQ(fake().peerLinks, 6);
+  fail("cuCtxEnablePeerAccess", 704); // CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED
+  EXPECT_TRUE(openCuda());
+  fail("cuCtxEnablePeerAccess", 217);
+  EXPECT_FALSE(openCuda());
+}
+
+// Devices of one driver share an address space, so those that cannot be reached are left out.
+TEST_F(CudaCalls, GpusOutOfReachAreLeftOut) {
+  fake().devices = 3;
+  fake().peers = 0;
+  auto opened = openCuda();
+  ASSERT_TRUE(opened);
+  EXPECT_EQ((*opened)->deviceCount(), 1u);
+  EXPECT_EQ(fake().contexts, 1);
+}
+
+} // namespace
+} // namespace interlock

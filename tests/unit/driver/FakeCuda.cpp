@@ -1,0 +1,156 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// A stand-in for libcuda.so.1 that runs nothing and remembers what it was asked. Its declarations are written from the
+// CUDA driver API's documentation and not from the header under test, so that the two check each other.
+#include "tests/unit/driver/FakeCuda.h"
+
+#include <cstdlib>
+#include <cstring>
+
+namespace {
+
+FakeCudaState state;
+
+struct Attribute {
+  int id;
+  char pad[4];
+  union {
+    char bytes[64];
+    unsigned clusterDim[3];
+  } value;
+};
+static_assert(sizeof(Attribute) == 72);
+
+struct Config {
+  unsigned grid[3], block[3], sharedBytes;
+  void *stream;
+  Attribute *attributes;
+  unsigned count;
+};
+static_assert(sizeof(Config) == 56);
+
+int answer(const char *call) { return std::strcmp(state.failing, call) == 0 ? state.failure : 0; }
+
+/// For calls that need a current context.
+int inContext(const char *call) {
+  state.uncovered += state.depth == 0;
+  return answer(call);
+}
+
+int make(const char *call, void **handle) {
+  int result = inContext(call);
+  if (result == 0) {
+    *handle = std::malloc(1);
+    ++state.objects;
+  }
+  return result;
+}
+
+int destroy(const char *call, void *handle) {
+  int result = inContext(call);
+  std::free(handle);
+  --state.objects;
+  return result;
+}
+
+} // namespace
+
+#define CUDA extern "C" __attribute__((visibility("default")))
+
+CUDA FakeCudaState *fakeCudaState() { return &state; }
+
+CUDA int cuInit(unsigned) { return answer("cuInit"); }
+CUDA int cuDriverGetVersion(int *version) { return *version = state.version, 0; }
+CUDA int cuGetErrorString(int result, const char **words) {
+  return *words = result == 222 ? "unsupported toolchain" : result == 2 ? "out of memory" : "some failure", 0;
+}
+CUDA int cuDeviceGetCount(int *count) { return *count = state.devices, 0; }
+CUDA int cuDeviceGet(int *device, int ordinal) { return *device = 100 + ordinal, 0; }
+CUDA int cuDeviceGetName(char *name, int size, int device) {
+  std::strncpy(name, device == 100 ? "Fake GPU A" : "Fake GPU B", size_t(size));
+  return 0;
+}
+CUDA int cuDeviceGetAttribute(int *value, int attribute, int) {
+  *value = attribute == 16 ? 132 : attribute == 75 ? state.major : attribute == 76 ? state.minor : -1;
+  return 0;
+}
+CUDA int cuDeviceCanAccessPeer(int *can, int, int) { return *can = state.peers, 0; }
+CUDA int cuDevicePrimaryCtxRetain(void **context, int device) {
+  *context = reinterpret_cast<void *>(uintptr_t(device));
+  ++state.contexts;
+  return 0;
+}
+CUDA int cuDevicePrimaryCtxRelease_v2(int) { return --state.contexts, 0; }
+CUDA int cuCtxPushCurrent_v2(void *) { return ++state.depth, 0; }
+CUDA int cuCtxPopCurrent_v2(void **) { return --state.depth, 0; }
+CUDA int cuCtxEnablePeerAccess(void *, unsigned) {
+  ++state.peerLinks;
+  return inContext("cuCtxEnablePeerAccess");
+}
+CUDA int cuMemAlloc_v2(uint64_t *address, size_t) {
+  void *memory = nullptr;
+  int result = make("cuMemAlloc_v2", &memory);
+  *address = reinterpret_cast<uintptr_t>(memory);
+  return result;
+}
+CUDA int cuMemFree_v2(uint64_t address) { return destroy("cuMemFree_v2", reinterpret_cast<void *>(address)); }
+CUDA int cuMemcpyHtoDAsync_v2(uint64_t, const void *, size_t, void *) { return inContext("cuMemcpyHtoDAsync_v2"); }
+CUDA int cuMemcpyDtoHAsync_v2(void *, uint64_t, size_t, void *) { return inContext("cuMemcpyDtoHAsync_v2"); }
+CUDA int cuMemcpyAsync(uint64_t, uint64_t, size_t, void *) { return inContext("cuMemcpyAsync"); }
+CUDA int cuMemsetD8Async(uint64_t, unsigned char, size_t, void *) { return inContext("cuMemsetD8Async"); }
+CUDA int cuStreamCreate(void **stream, unsigned flags) {
+  state.streamFlags = flags;
+  return make("cuStreamCreate", stream);
+}
+CUDA int cuStreamDestroy_v2(void *stream) { return destroy("cuStreamDestroy_v2", stream); }
+CUDA int cuStreamSynchronize(void *) { return inContext("cuStreamSynchronize"); }
+CUDA int cuStreamBeginCapture_v2(void *, int mode) {
+  state.captureMode = mode;
+  return inContext("cuStreamBeginCapture_v2");
+}
+CUDA int cuStreamEndCapture(void *, void **graph) { return make("cuStreamEndCapture", graph); }
+CUDA int cuModuleLoadDataEx(void **module, const void *, unsigned count, int *options, void **values) {
+  int result = make("cuModuleLoadDataEx", module);
+  // CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES
+  if (result && count == 2 && options[0] == 5 && options[1] == 6)
+    std::strncpy(static_cast<char *>(values[0]), state.jitLog, reinterpret_cast<uintptr_t>(values[1]) - 1);
+  return result;
+}
+CUDA int cuModuleUnload(void *module) { return destroy("cuModuleUnload", module); }
+CUDA int cuModuleGetFunction(void **function, void *module, const char *) {
+  *function = module;
+  return inContext("cuModuleGetFunction");
+}
+CUDA int cuFuncSetAttribute(void *, int attribute, int value) {
+  if (attribute == 8) // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+    state.sharedAttribute = value;
+  return inContext("cuFuncSetAttribute");
+}
+CUDA int cuLaunchKernelEx(const Config *config, void *, void **params, void **extra) {
+  state.grid = config->grid[0] * config->grid[1] * config->grid[2];
+  state.block = config->block[0] * config->block[1] * config->block[2];
+  state.sharedBytes = config->sharedBytes;
+  state.attributes = config->count;
+  state.clusterX = config->count ? config->attributes[0].value.clusterDim[0] : 0;
+  state.clusterAttribute = config->count ? config->attributes[0].id : 0;
+  // CU_LAUNCH_PARAM_BUFFER_POINTER = 1, CU_LAUNCH_PARAM_BUFFER_SIZE = 2, CU_LAUNCH_PARAM_END = 0
+  if (params || extra[0] != reinterpret_cast<void *>(1) || extra[2] != reinterpret_cast<void *>(2) || extra[4])
+    return 1;
+  state.paramBytes = *static_cast<size_t *>(extra[3]);
+  std::memcpy(&state.firstParam, extra[1], sizeof(state.firstParam));
+  return inContext("cuLaunchKernelEx");
+}
+CUDA int cuGraphInstantiateWithFlags(void **exec, void *, unsigned long long) {
+  return make("cuGraphInstantiateWithFlags", exec);
+}
+CUDA int cuGraphLaunch(void *, void *) { return inContext("cuGraphLaunch"); }
+CUDA int cuGraphDestroy(void *graph) { return destroy("cuGraphDestroy", graph); }
+CUDA int cuGraphExecDestroy(void *exec) { return destroy("cuGraphExecDestroy", exec); }
+CUDA int cuEventCreate(void **event, unsigned) { return make("cuEventCreate", event); }
+CUDA int cuEventRecord(void *, void *) { return inContext("cuEventRecord"); }
+CUDA int cuEventSynchronize(void *) { return inContext("cuEventSynchronize"); }
+CUDA int cuEventElapsedTime(float *milliseconds, void *, void *) {
+  *milliseconds = 1.5f;
+  return inContext("cuEventElapsedTime");
+}
+CUDA int cuEventDestroy_v2(void *event) { return destroy("cuEventDestroy_v2", event); }

@@ -1,0 +1,27 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// What the stand-in for the CUDA driver is told, and what it saw.
+#pragma once
+
+#include <cstdint>
+
+struct FakeCudaState {
+  // Told.
+  int devices = 1, major = 9, minor = 0, version = 12040;
+  int peers = 1;            ///< whether devices reach each other
+  const char *failing = ""; ///< name of the call that fails
+  int failure = 0;          ///< with this CUresult
+  const char *jitLog = "";  ///< what the assembler says when loading fails
+  // Seen.
+  int contexts = 0;  ///< retained and not yet released
+  int depth = 0;     ///< contexts pushed and not yet popped
+  int uncovered = 0; ///< calls that need a context and had none
+  int objects = 0;   ///< streams, modules, graphs, events and allocations that are alive
+  int peerLinks = 0;
+  int sharedAttribute = 0; ///< last dynamic shared memory asked for
+  unsigned grid = 0, block = 0, sharedBytes = 0, clusterX = 0, attributes = 0;
+  int clusterAttribute = 0;
+  uint64_t paramBytes = 0, firstParam = 0;
+  unsigned streamFlags = 0;
+  int captureMode = -1;
+};
