@@ -42,6 +42,12 @@ public:
 
   Slot constant(uint64_t bits);
   Slot fixed(Fixed which);
+  /// The condition code of add.cc and its kin; one a frame.
+  Slot conditionCode() {
+    if (condition == sinkSlot)
+      condition = temp();
+    return condition;
+  }
   Slot temp() { return Slot(fn.slots++); }
 
 private:
@@ -50,6 +56,7 @@ private:
   void instruction(const ptx::Instruction &in);
 
   std::string error;
+  Slot condition = sinkSlot;
   std::unordered_map<uint64_t, Slot> constantSlots;
   const ptx::Instruction *current = nullptr;
 };

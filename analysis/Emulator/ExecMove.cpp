@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace interlock::emu {
 namespace {
 
@@ -276,7 +278,8 @@ bool decodeMapa(Decoder &d, const ptx::Instruction &in) {
 }
 
 bool decodeAlu(Decoder &d, const ptx::Instruction &in) {
-  auto op = alu::resolve(in);
+  bool carries = in.has("cc") || in.opcode == "addc" || in.opcode == "subc" || in.opcode == "madc";
+  auto op = carries ? alu::resolveExtended(in) : alu::resolve(in);
   if (!op)
     return d.fail(op.error());
   if (in.operands.size() < 2 || in.operands.size() > 5)
@@ -312,6 +315,12 @@ bool decodeAlu(Decoder &d, const ptx::Instruction &in) {
       return d.fail(fmt::format("the emulator does not know {}", in.text()));
     src[n++] = d.value(in.operands[i], type);
   }
+  if (op->carryIn)
+    src[n++] = d.conditionCode();
+  if (op->carryOut)
+    dst[1] = d.conditionCode();
+  if (unsigned width = d.width(to); width && in.opcode == "cvt")
+    op->extendTo = uint8_t(std::min(64u, width));
   Code &c = d.emit(in, runAlu);
   c.op = *op;
   c.dst = dst;

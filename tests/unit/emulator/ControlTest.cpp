@@ -177,6 +177,13 @@ TEST_F(Control, SpinInsideOneWarpIsLetGo) {
   }
 }
 
+TEST_F(Control, CarriesAndWidthOfConversions) {
+  auto v = lanes("mov.u32 %r1, 0xffffffff; add.cc.u32 %r2, %r1, %r40; addc.u32 %r3, 0, 5; cvt.s8.s32 %r4, -3;\n"
+                 "cvt.u8.u32 %r5, 0x1ff; mad.lo.u32 %r50, %r3, 1000, %r5; sub.u32 %r50, %r50, %r4;");
+  for (uint32_t i = 0; i < 32; ++i)
+    EXPECT_EQ(v[i], (i ? 6000u : 5000u) + 255 + 3);
+}
+
 TEST_F(Control, TrapUnknownAndTargets) {
   EXPECT_THAT(errorOf(kernelText("trap;", 0), grid(1, 1), {}), HasSubstr("the kernel trapped"));
   std::string unknown = kernelText("setp.eq.u32 %p1, 1, 2; @!%p1 bra over; frobnicate.b32 %r1, %r2; over:", 0);
