@@ -14,26 +14,69 @@ using ptx::OperandKind;
 
 uint64_t widthMask(unsigned bits) { return bits >= 64 ? ~uint64_t(0) : (uint64_t(1) << bits) - 1; }
 
+/// The usual case at once: every lane's bytes lie in the allocation that this instruction touched last, or in the own
+/// CTA's shared memory, and nobody observes. False if the lanes have to be looked at one by one.
+bool placeAll(const Exec &x, const Code &c, LaneMask lanes, const uint64_t *base, uint32_t bytes,
+              uint8_t *(&hosts)[warpLanes]) {
+  if (x.engine.observer)
+    return false;
+  Span span;
+  uint64_t first = base[std::countr_zero(lanes)] + uint64_t(c.offset[0]);
+  if (c.space == AddressKind::shared) {
+    span = x.cta().sharedSpan;
+  } else if (c.space == AddressKind::generic && first - window::shared < (1u << sharedRankShift)) {
+    span = x.cta().sharedSpan;
+    span.begin += window::shared;
+    span.end += window::shared;
+  } else if (c.space == AddressKind::global || c.space == AddressKind::generic) {
+    span = c.cache;
+  }
+  if (span.end < span.begin + bytes)
+    return false;
+  uint64_t limit = span.end - span.begin - bytes, bad = 0, offset = uint64_t(c.offset[0]);
+  auto one = [&](unsigned lane) {
+    uint64_t address = base[lane] + offset, at = address - span.begin;
+    bad |= (address & (bytes - 1)) | uint64_t(at > limit);
+    hosts[lane] = span.host + at;
+  };
+  if (lanes == ~LaneMask(0))
+    for (unsigned lane = 0; lane < warpLanes; ++lane)
+      one(lane);
+  else
+    for (LaneMask m = lanes; m; m &= m - 1)
+      one(unsigned(std::countr_zero(m)));
+  return bad == 0;
+}
+
 template <typename T> Flow runLoad(Exec &x, const Code &c, LaneMask lanes) {
   const uint64_t *base = x.src(c.src[0]);
   uint64_t keep = widthMask(c.dstBits);
   uint32_t bytes = uint32_t(sizeof(T)) * c.n;
   // Addresses first: a destination register may hold them.
-  uint64_t addresses[warpLanes];
-  for (unsigned lane = 0; lane < warpLanes; ++lane)
-    addresses[lane] = base[lane] + uint64_t(c.offset[0]);
-  for (LaneMask m = lanes; m; m &= m - 1) {
-    unsigned lane = unsigned(std::countr_zero(m));
-    Place p;
-    if (!x.place(c, c.space, addresses[lane], bytes, bytes, lane, p))
-      return Flow::fault;
-    for (unsigned i = 0; i < c.n; ++i) {
-      T raw;
-      std::memcpy(&raw, p.host + i * sizeof(T), sizeof(T));
-      uint64_t value = c.signExtend ? uint64_t(int64_t(std::make_signed_t<T>(raw))) & keep : uint64_t(raw);
-      x.dst(c.dst[i])[lane] = value;
+  uint8_t *hosts[warpLanes];
+  if (!placeAll(x, c, lanes, base, bytes, hosts)) {
+    for (LaneMask m = lanes; m; m &= m - 1) {
+      unsigned lane = unsigned(std::countr_zero(m));
+      Place p;
+      if (!x.place(c, c.space, base[lane] + uint64_t(c.offset[0]), bytes, bytes, lane, p))
+        return Flow::fault;
+      hosts[lane] = p.host;
+      x.observe(c, p, AccessKind::load, bytes, lane);
     }
-    x.observe(c, p, AccessKind::load, bytes, lane);
+  }
+  for (unsigned i = 0; i < c.n; ++i) {
+    uint64_t *d = x.dst(c.dst[i]);
+    auto one = [&](unsigned lane) {
+      T raw;
+      std::memcpy(&raw, hosts[lane] + i * sizeof(T), sizeof(T));
+      d[lane] = c.signExtend ? uint64_t(int64_t(std::make_signed_t<T>(raw))) & keep : uint64_t(raw);
+    };
+    if (lanes == ~LaneMask(0))
+      for (unsigned lane = 0; lane < warpLanes; ++lane)
+        one(lane);
+    else
+      for (LaneMask m = lanes; m; m &= m - 1)
+        one(unsigned(std::countr_zero(m)));
   }
   return Flow::next;
 }
@@ -41,21 +84,32 @@ template <typename T> Flow runLoad(Exec &x, const Code &c, LaneMask lanes) {
 template <typename T> Flow runStore(Exec &x, const Code &c, LaneMask lanes) {
   const uint64_t *base = x.src(c.src[0]);
   uint32_t bytes = uint32_t(sizeof(T)) * c.n;
-  bool changed = false;
+  uint8_t *hosts[warpLanes];
+  if (!placeAll(x, c, lanes, base, bytes, hosts)) {
+    for (LaneMask m = lanes; m; m &= m - 1) {
+      unsigned lane = unsigned(std::countr_zero(m));
+      Place p;
+      if (!x.place(c, c.space, base[lane] + uint64_t(c.offset[0]), bytes, bytes, lane, p))
+        return Flow::fault;
+      if (p.readOnly)
+        return x.fault(c, lane, "expected kernel parameters only to be read");
+      hosts[lane] = p.host;
+      x.observe(c, p, AccessKind::store, bytes, lane);
+    }
+  }
+  // Lane after lane: where lanes store to one address, the highest one's whole vector stays.
+  const uint64_t *values[8];
+  for (unsigned i = 0; i < c.n; ++i)
+    values[i] = x.src(c.src[1 + i]);
+  T changed = 0;
   for (LaneMask m = lanes; m; m &= m - 1) {
     unsigned lane = unsigned(std::countr_zero(m));
-    Place p;
-    if (!x.place(c, c.space, base[lane] + uint64_t(c.offset[0]), bytes, bytes, lane, p))
-      return Flow::fault;
-    if (p.readOnly)
-      return x.fault(c, lane, "expected kernel parameters only to be read");
     for (unsigned i = 0; i < c.n; ++i) {
-      T value = T(x.src(c.src[1 + i])[lane]), old;
-      std::memcpy(&old, p.host + i * sizeof(T), sizeof(T));
-      changed |= old != value;
-      std::memcpy(p.host + i * sizeof(T), &value, sizeof(T));
+      T value = T(values[i][lane]), old;
+      std::memcpy(&old, hosts[lane] + i * sizeof(T), sizeof(T));
+      changed |= T(old ^ value);
+      std::memcpy(hosts[lane] + i * sizeof(T), &value, sizeof(T));
     }
-    x.observe(c, p, AccessKind::store, bytes, lane);
   }
   if (changed)
     x.engine.progress();
