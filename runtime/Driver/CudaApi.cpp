@@ -19,6 +19,7 @@ Result<std::unique_ptr<const Api>> Api::load() {
     missing = symbol;
 #include "runtime/Driver/CudaSymbols.def"
 #undef ILK_CUDA
+  api->funcGetParamInfo = reinterpret_cast<decltype(api->funcGetParamInfo)>(dlsym(library, "cuFuncGetParamInfo"));
   if (missing)
     return makeError(Code::unsupported,
                      fmt::format("the CUDA driver lacks {}: a driver of CUDA 11.8 or later would do", missing));

@@ -58,6 +58,9 @@ struct Api {
 #include "runtime/Driver/CudaSymbols.def"
 #undef ILK_CUDA
 
+  /// cuFuncGetParamInfo: offset and size of a kernel's parameter. Null before CUDA 12.4.
+  CudaResult (*funcGetParamInfo)(CudaFunction, size_t, size_t *, size_t *) = nullptr;
+
   /// Loads libcuda.so.1 and resolves every entry point; the library stays loaded.
   static Result<std::unique_ptr<const Api>> load();
   /// An error that says what was to be done, and the driver's own words.

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <map>
@@ -36,6 +37,7 @@ struct KernelState {
   uint32_t device = 0;
   CudaModule module = nullptr;
   CudaFunction function = nullptr;
+  size_t paramBytes = 0; ///< of its parameter buffer; 0 if the driver cannot say
 };
 
 struct GraphState {
@@ -202,6 +204,7 @@ public:
       api->moduleUnload(state.module);
       return tl::unexpected(api->error(fmt::format("find the kernel {}", image.entry).c_str(), result));
     }
+    state.paramBytes = paramBytesOf(state.function);
     return kernels.add(state);
   }
   Status unload(KernelId kernel) override {
@@ -218,6 +221,9 @@ public:
       return makeError(Code::badInput,
                        fmt::format("expected a stream of device {}, where the kernel was loaded, got one of {}",
                                    what.device, on.device));
+    if (params.size() < what.paramBytes)
+      return makeError(Code::badInput,
+                       fmt::format("expected {} bytes of kernel parameters, got {}", what.paramBytes, params.size()));
     Current current(*this, on.device);
     if (config.dynamicSharedBytes)
       ILK_RETURN_IF_ERROR(
@@ -236,7 +242,8 @@ public:
                             on.stream,
                             &cluster,
                             config.cluster > 1 ? 1u : 0u};
-    size_t size = params.size();
+    // The driver takes a longer buffer, such as a struct with padding at its end, for too many arguments.
+    size_t size = what.paramBytes ? std::min(what.paramBytes, params.size()) : params.size();
     // CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_SIZE, CU_LAUNCH_PARAM_END
     void *extra[] = {reinterpret_cast<void *>(1), const_cast<std::byte *>(params.data()), reinterpret_cast<void *>(2),
                      &size, nullptr};
@@ -289,7 +296,9 @@ public:
       return makeError(Code::badInput, "expected two events that were recorded, got one that was not");
     Current current(*this, first.device);
     float milliseconds = 0;
-    ILK_RETURN_IF_ERROR(api->check("wait for an event", api->eventSynchronize(second.event)));
+    // Either may be the later one.
+    for (CudaEvent event : {first.event, second.event})
+      ILK_RETURN_IF_ERROR(api->check("wait for an event", api->eventSynchronize(event)));
     ILK_RETURN_IF_ERROR(api->check("compare events", api->eventElapsed(&milliseconds, first.event, second.event)));
     return double(milliseconds) * 1e6;
   }
@@ -320,6 +329,13 @@ private:
     const Api &api;
     bool pushed;
   };
+
+  size_t paramBytesOf(CudaFunction function) const {
+    size_t end = 0, offset = 0, size = 0;
+    for (size_t i = 0; api->funcGetParamInfo && api->funcGetParamInfo(function, i, &offset, &size) == success; ++i)
+      end = offset + size;
+    return end;
+  }
 
   static Status noGpu() {
     return makeError(Code::notFound, "the CUDA driver sees no GPU: the emulator runs the kernels without one");

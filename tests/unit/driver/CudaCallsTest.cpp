@@ -118,6 +118,23 @@ TEST_F(CudaCalls, ALaunchCarriesWhatItWasGiven) {
   EXPECT_EQ(fake().attributes, 0u) << "without clusters an older GPU takes it too";
 }
 
+// Padding at the end of a struct is cut off, and a struct that is too short is not read beyond its end.
+TEST_F(CudaCalls, ParametersAreAsLongAsTheKernels) {
+  open();
+  KernelId kernel = load();
+  uint64_t padded[3] = {7, 8, 9};
+  ASSERT_TRUE(driver->launch(stream, kernel, {}, std::as_bytes(std::span(padded))));
+  EXPECT_EQ(fake().paramBytes, 16u);
+  auto refused = driver->launch(stream, kernel, {}, std::as_bytes(std::span(padded).first(1)));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "expected 16 bytes of kernel parameters, got 8");
+  // A driver before 12.4 cannot say: it is given what there is.
+  fail("cuFuncGetParamInfo", 1);
+  KernelId unknown = load();
+  ASSERT_TRUE(driver->launch(stream, unknown, {}, std::as_bytes(std::span(padded))));
+  EXPECT_EQ(fake().paramBytes, 24u);
+}
+
 // Every call is made in the device's context, and the caller's own is left as it was.
 TEST_F(CudaCalls, ContextsArePushedAndPopped) {
   open();

@@ -102,14 +102,5 @@ done:
   EXPECT_THAT(failed.error().message, HasSubstr("mbarrier"));
 }
 
-TEST(Emulator, ShortParametersAreRefused) {
-  auto driver = emulator();
-  auto stream = driver->createStream(0);
-  auto kernel = driver->load(0, {.text = test::addText, .entry = "kernel"});
-  ASSERT_TRUE(stream && kernel);
-  uint64_t tooLittle = 0;
-  EXPECT_FALSE(driver->launch(*stream, *kernel, {}, test::bytesOf(tooLittle)));
-}
-
 } // namespace
 } // namespace interlock

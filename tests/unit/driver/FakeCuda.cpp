@@ -126,6 +126,12 @@ CUDA int cuFuncSetAttribute(void *, int attribute, int value) {
     state.sharedAttribute = value;
   return inContext("cuFuncSetAttribute");
 }
+// Every kernel has two parameters of 8 bytes.
+CUDA int cuFuncGetParamInfo(void *, size_t index, size_t *offset, size_t *size) {
+  *offset = 8 * index;
+  *size = 8;
+  return index < 2 ? inContext("cuFuncGetParamInfo") : 1;
+}
 CUDA int cuLaunchKernelEx(const Config *config, void *, void **params, void **extra) {
   state.grid = config->grid[0] * config->grid[1] * config->grid[2];
   state.block = config->block[0] * config->block[1] * config->block[2];

@@ -40,7 +40,7 @@ TEST_P(Kernels, DynamicSharedMemoryBeyond48KiB) {
   KernelId kernel = load(test::sharedText);
   struct {
     uint64_t out;
-    uint32_t n, unused;
+    uint32_t n, padding; // as the end of a struct has it: the kernel takes 12 bytes
   } params{at, count, 0};
   ok(driver->launch(stream, kernel, {.block = 256, .dynamicSharedBytes = count * 4}, bytesOf(params)));
   std::vector<uint32_t> expected(count);
@@ -87,6 +87,13 @@ TEST_P(Kernels, LaunchesThatCannotBeAreRefused) {
   refused(driver->launch(stream, kernel, {}, bytesOf(params)), Code::badInput, "kernel");
   refused(driver->unload(kernel), Code::badInput, "kernel");
   ok(driver->release(at));
+}
+
+TEST_P(Kernels, ShortParametersAreRefused) {
+  KernelId kernel = load(test::addText);
+  uint64_t tooLittle = 0;
+  EXPECT_FALSE(driver->launch(stream, kernel, {}, bytesOf(tooLittle)));
+  ok(driver->unload(kernel));
 }
 
 TEST_P(Kernels, AStreamOfAnotherDeviceIsRefused) {
