@@ -1,16 +1,20 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
 // interlock-bench-cache: what a kernel costs that is already there. Google Benchmark; see bench/README.md.
+#include "bench/common/Report.h"
 #include "interlock/device.hpp"
 #include "interlock/operation.hpp"
 #include "runtime/Cache/KernelCache.h"
 
+#include <CLI/CLI.hpp>
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 using namespace interlock;
 
@@ -113,6 +117,33 @@ BENCHMARK_DEFINE_F(CacheFixture, DiskHitToLoadedKernel)(benchmark::State &state)
 }
 BENCHMARK_REGISTER_F(CacheFixture, DiskHitToLoadedKernel)->Unit(benchmark::kMillisecond);
 
+/// Google Benchmark's JSON with the head that our other reports have.
+class Reporter final : public benchmark::JSONReporter {
+public:
+  explicit Reporter(nlohmann::json head) : head(std::move(head)) {}
+  bool ReportContext(const Context &) override {
+    GetOutputStream() << "{\n  \"context\": " << head.dump() << ",\n  \"benchmarks\": [\n";
+    return true;
+  }
+
+private:
+  nlohmann::json head;
+};
 } // namespace
 
-BENCHMARK_MAIN();
+int main(int argc, char **argv) {
+  std::string commit;
+  bool writes = false;
+  for (int i = 1; i < argc; ++i)
+    writes = writes || std::string_view(argv[i]).starts_with("--benchmark_out=");
+  std::vector<char *> arguments(argv, argv + argc);
+  benchmark::Initialize(&argc, argv); // takes its own options out
+  CLI::App app("lookups of a kernel that is cached; the options of Google Benchmark too");
+  app.add_option("--commit", commit, "recorded in the report");
+  CLI11_PARSE(app, argc, argv);
+  benchmark::ConsoleReporter console;
+  Reporter report(bench::newReport("cache", commit, int(arguments.size()), arguments.data()));
+  benchmark::RunSpecifiedBenchmarks(&console, writes ? &report : nullptr);
+  benchmark::Shutdown();
+  return 0;
+}

@@ -19,6 +19,7 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -97,7 +98,7 @@ Result<json> childWork(const Flags &flags) {
 }
 
 struct Ran {
-  double ms = 0;
+  double ms = 0, cpuMs = 0;
   int exitCode = 0;
   std::string output;
 };
@@ -132,8 +133,11 @@ Result<Ran> spawn(const std::vector<std::string> &command, const std::vector<std
   if (failed)
     return makeError(Code::notFound, fmt::format("expected to run {}, could not", command[0]));
   int status = 0;
-  waitpid(child, &status, 0);
+  rusage used{};
+  wait4(child, &status, 0, &used);
   ran.ms = millisecondsSince(begin);
+  for (const timeval &time : {used.ru_utime, used.ru_stime})
+    ran.cpuMs += double(time.tv_sec) * 1e3 + double(time.tv_usec) / 1e3;
   ran.exitCode = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
   return ran;
 }
@@ -160,7 +164,7 @@ public:
 /// One way to a product.
 struct Way {
   std::string name, what;
-  std::vector<double> runs, inProcess;
+  std::vector<double> runs, cpu, inProcess;
   json last = json::object();
 };
 
@@ -184,6 +188,7 @@ Status runOnce(const Flags &flags, Way &way) {
   if (ran.exitCode != 0)
     return makeError(Code::compile, fmt::format("expected exit code 0, got {}", ran.exitCode));
   way.runs.push_back(ran.ms);
+  way.cpu.push_back(ran.cpuMs);
   if (json told = json::parse(ran.output, nullptr, false); told.is_object()) {
     way.inProcess.push_back(told.value("in_process_ms", 0.0));
     told.erase("in_process_ms");
@@ -209,6 +214,7 @@ json measure(const Flags &flags) {
         failures[way.name] = status.error().message;
       if (run == 0) {
         way.runs.clear();
+        way.cpu.clear();
         way.inProcess.clear();
       }
     }
@@ -217,11 +223,12 @@ json measure(const Flags &flags) {
     if (failures.contains(way.name))
       object["error"] = failures[way.name];
     bench::addRuns(object, "process", "ms", way.runs);
+    bench::addRuns(object, "cpu", "ms", way.cpu); // what a busy machine does not stretch
     if (!way.inProcess.empty())
       bench::addRuns(object, "in_process", "ms", way.inProcess);
     object.update(way.last);
-    fmt::print(stderr, "{}: {:.1f} ms ({}){}\n", way.name, bench::median(way.runs), way.what,
-               failures.contains(way.name) ? "; failed: " + failures[way.name] : "");
+    fmt::print(stderr, "{}: {:.1f} ms, {:.1f} ms of processor time ({}){}\n", way.name, bench::median(way.runs),
+               bench::median(way.cpu), way.what, failures.contains(way.name) ? "; failed: " + failures[way.name] : "");
     cases.push_back(std::move(object));
   }
   return cases;

@@ -13,6 +13,8 @@
 
 namespace interlock::bench {
 
+namespace fs = std::filesystem;
+
 namespace {
 /// The processor's name as the system states it; empty where it does not.
 std::string processorName() {
@@ -21,6 +23,13 @@ std::string processorName() {
     if (size_t colon = line.find(": "); line.starts_with("model name") && colon != std::string::npos)
       return line.substr(colon + 2);
   return {};
+}
+
+/// Of the last minute: figures from a busy machine are to be taken as such.
+double loadAverage() {
+  double load = 0;
+  std::ifstream("/proc/loadavg") >> load;
+  return load;
 }
 } // namespace
 
@@ -40,15 +49,19 @@ void addRuns(nlohmann::json &object, const std::string &name, const std::string 
 }
 
 nlohmann::json newReport(const std::string &benchmark, const std::string &commit, int argc, char **argv) {
-  std::string command = argc ? std::filesystem::path(argv[0]).filename().string() : std::string();
-  for (int i = 1; i < argc; ++i)
-    command += fmt::format(" {}", argv[i]);
+  std::string command = argc ? fs::path(argv[0]).filename().string() : std::string();
+  for (int i = 1; i < argc; ++i) {
+    // Where things lay on the machine says nothing to a reader elsewhere.
+    std::string argument = argv[i];
+    command += " " + (argument.starts_with('/') ? fs::path(argument).filename().string() : argument);
+  }
   return {{"benchmark", benchmark},
           {"commit", commit},
           {"time", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
           {"command", command},
           {"processor", processorName()},
-          {"processors", std::thread::hardware_concurrency()}};
+          {"processors", std::thread::hardware_concurrency()},
+          {"load_average", loadAverage()}};
 }
 
 Status writeReport(const nlohmann::json &report, const std::string &path) {
@@ -58,8 +71,8 @@ Status writeReport(const nlohmann::json &report, const std::string &path) {
     return {};
   }
   std::error_code error;
-  if (auto folder = std::filesystem::path(path).parent_path(); !folder.empty())
-    std::filesystem::create_directories(folder, error);
+  if (auto folder = fs::path(path).parent_path(); !folder.empty())
+    fs::create_directories(folder, error);
   std::ofstream file(path, std::ios::binary);
   if (!(file << text) || !file.flush())
     return makeError(Code::badInput, fmt::format("expected to write {}, could not", path));

@@ -18,7 +18,7 @@ double median(std::vector<double> values);
 /// `runs` with their unit in the names: {"NAME_runs_UNIT": […], "NAME_median_UNIT": …, "NAME_min_UNIT": …}.
 void addRuns(nlohmann::json &object, const std::string &name, const std::string &unit, const std::vector<double> &runs);
 
-/// The head of a report: benchmark, commit, UTC time, command line, the host's processor and its count.
+/// The head of a report: benchmark, commit, UTC time, command line, the host's processors and how busy they are.
 nlohmann::json newReport(const std::string &benchmark, const std::string &commit, int argc, char **argv);
 
 /// Writes the report, indented, to `path`, or to standard output if that is empty. Folders are made.
