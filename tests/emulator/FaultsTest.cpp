@@ -30,10 +30,10 @@ TEST(Faults, AFullDestinationDropsAndTellsTheTrueCount) {
       auto report = machine.trip->step(routing);
       expectClean(report);
       ASSERT_TRUE(report);
-      const OperationResult &sender = report->ranks[0].dispatch.result, &receiver = sender;
-      EXPECT_EQ(sender.overflow, capacity < 13);
-      EXPECT_EQ(sender.dropped, 13 - capacity);
-      EXPECT_GE(receiver.wanted, 26u);
+      const OperationResult &first = report->ranks[0].dispatch.result; // both a sender and the receiver
+      EXPECT_EQ(first.overflow, capacity < 13);
+      EXPECT_EQ(first.dropped, 13 - capacity);
+      EXPECT_GE(first.wanted, 26u);
       EXPECT_EQ(report->ranks[3].dispatch.result.dropped, 0u);
     }
   }

@@ -73,7 +73,6 @@ TEST(BadInput, WhatALayerCannotBe) {
   expectRefused(run({"--capacity", "5"}), "5");
   expectRefused(run({"--cluster", "3"}), "3");
   expectRefused(run({"--cluster", "2", "--target", "sm_80"}), "sm_80");
-  expectRefused(run({"--wait", "relaxed-fence", "--target", "sm_80"}), "sm_80");
   expectRefused(run({"--schedule", "dynamic"}), "dynamic");
   expectRefused(run({"--wait", "spin"}), "spin");
   expectRefused(run({"--block", "100"}), "100");
