@@ -37,6 +37,17 @@ module attributes {ep.target = "sm_80"} {
 
 // -----
 
+func.func @inner() {
+  // expected-error @+1 {{'ep.dispatch' op symbol's parent must have the SymbolTable trait}}
+  ep.dispatch @dispatch
+    layer(ranks = 8, experts = 256, topk = 8, hidden = 7168, dtype = bf16, combine_dtype = bf16, scale_bytes = 0,
+          max_tokens = 4096, capacity = 0, expert_rows = false)
+    kernel(schedule = grid_stride, cluster = 1, block_threads = 512, tile_tokens = 8, wait = "relaxed-fence")
+  return
+}
+
+// -----
+
 ep.dispatch @dispatch
   layer(ranks = 8, experts = 256, topk = 8, hidden = 7168, dtype = bf16, combine_dtype = bf16, scale_bytes = 0,
         max_tokens = 4096, capacity = 0, expert_rows = false)
