@@ -1,7 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// Stands before MLIR's header of this name. MLIR identifies traits by the name that the compiler gives a local class, and
-// the packaged libraries were compiled by clang, which writes `mlir::OpTrait::ConstantLike<Empty>` where GCC writes
+// Stands before MLIR's header of this name. MLIR identifies traits by the name that the compiler gives a local class,
+// and the packaged libraries were compiled by clang, which writes `mlir::OpTrait::ConstantLike<Empty>` where GCC writes
 // `mlir::OpTrait::ConstantLike<mlir::TypeID::get<mlir::OpTrait::ConstantLike>()::Empty>`. With two names, code of ours
 // would not see the traits of MLIR's operations, nor MLIR those of ours, and nothing would say so. So GCC is made to
 // give the names that clang gives.
