@@ -21,13 +21,13 @@ die() {
 step_names=()
 step_seconds=()
 step() {
-  local name=$1 begin=$SECONDS rc=0
+  local step_name=$1 step_begin=$SECONDS step_rc=0
   shift
-  say "$name"
-  "$@" || rc=$?
-  step_names+=("$name")
-  step_seconds+=($((SECONDS - begin)))
-  return $rc
+  say "$step_name"
+  "$@" || step_rc=$?
+  step_names+=("$step_name")
+  step_seconds+=($((SECONDS - step_begin)))
+  return $step_rc
 }
 
 # The table of all steps so far.
