@@ -12,7 +12,8 @@ namespace interlock::emu::alu {
 namespace {
 
 #define ILK_EVAL(name)                                                                                                 \
-  void name(const Op &op, const uint64_t *const *in, uint64_t *out, uint64_t *, uint64_t active, unsigned lanes)
+  void name(const Op &op, const uint64_t *const *in, uint64_t *out, [[maybe_unused]] uint64_t *out2, uint64_t active,  \
+            unsigned lanes)
 
 ILK_EVAL(bitAnd) {
   (void)op;
@@ -40,9 +41,17 @@ ILK_EVAL(lop3) {
   eachLane(active, lanes, [&](unsigned l) {
     uint64_t a = in[0][l], b = in[1][l], c = in[2][l], table = in[3][l], result = 0;
     for (unsigned row = 0; row < 8; ++row)
-      if (table >> row & 1)
-        result |= (row & 4 ? a : ~a) & (row & 2 ? b : ~b) & (row & 1 ? c : ~c);
+      result |= (0 - (table >> row & 1)) & (row & 4 ? a : ~a) & (row & 2 ? b : ~b) & (row & 1 ? c : ~c);
     out[l] = uint32_t(result);
+  });
+}
+/// lop3.and, lop3.or: p = (d != 0) op q.
+ILK_EVAL(lop3Predicate) {
+  uint64_t unused[64];
+  lop3(op, in, out, unused, active, lanes);
+  eachLane(active, lanes, [&](unsigned l) {
+    bool some = uint32_t(out[l]) != 0, with = in[4][l] & 1;
+    out2[l] = op.sub ? some || with : some && with;
   });
 }
 
@@ -110,26 +119,35 @@ ILK_EVAL(findLeading) {
   });
 }
 
+/// Position and length of a bit field: 0 to 255, of which 32-bit instructions read the low 8 bits and 64-bit ones all.
+unsigned fieldOperand(uint64_t value, unsigned bits) {
+  return bits == 32 ? unsigned(value & 0xff) : unsigned(std::min<uint64_t>(uint32_t(value), 255));
+}
+
+/// The bits of a from `at`; those above the field, or above the register, are copies of the field's last bit.
 ILK_EVAL(extractField) {
-  unsigned top = op.bits - 1;
+  unsigned bits = op.bits;
   eachLane(active, lanes, [&](unsigned l) {
-    unsigned at = in[1][l] & 0xff, length = in[2][l] & 0xff;
-    uint64_t value = in[0][l] & maskOf(op.bits), result = 0;
-    bool sign = op.isSigned && length && (value >> std::min(at + length - 1, top) & 1);
-    for (unsigned bit = 0; bit < op.bits; ++bit)
-      result |= uint64_t(bit < length && at + bit <= top ? value >> (at + bit) & 1 : sign) << bit;
-    out[l] = result;
+    unsigned at = fieldOperand(in[1][l], bits), length = fieldOperand(in[2][l], bits);
+    uint64_t value = in[0][l] & maskOf(bits);
+    if (length == 0) {
+      out[l] = 0;
+      return;
+    }
+    unsigned last = std::min(at + length - 1, bits - 1);
+    uint64_t field = at >= bits ? 0 : (value >> at) & maskOf(std::min(length, bits - at));
+    uint64_t above = at >= bits ? 0 : std::min(length, bits - at); // first bit that is not in the field
+    bool sign = op.isSigned && (value >> last & 1);
+    out[l] = (sign && above < 64 ? field | ~uint64_t(0) << above : field) & maskOf(bits);
   });
 }
 /// bfi d, a, b, at, length: the low bits of a into b.
 ILK_EVAL(insertField) {
+  unsigned bits = op.bits;
   eachLane(active, lanes, [&](unsigned l) {
-    unsigned at = in[2][l] & 0xff, length = in[3][l] & 0xff;
-    uint64_t field = 0;
-    for (unsigned bit = 0; bit < length && at + bit < op.bits; ++bit)
-      field |= uint64_t(1) << (at + bit);
-    uint64_t shifted = at >= 64 ? 0 : in[0][l] << at;
-    out[l] = ((in[1][l] & ~field) | (shifted & field)) & maskOf(op.bits);
+    unsigned at = fieldOperand(in[2][l], bits), length = fieldOperand(in[3][l], bits);
+    uint64_t field = at >= bits ? 0 : maskOf(length) << at, shifted = at >= bits ? 0 : in[0][l] << at;
+    out[l] = ((in[1][l] & ~field) | (shifted & field)) & maskOf(bits);
   });
 }
 /// szext.mode: keeps the low bits and extends them; sub 1: positions wrap, else they clamp.
@@ -154,13 +172,18 @@ ILK_EVAL(makeMask) {
 ILK_EVAL(findNth) {
   (void)op;
   eachLane(active, lanes, [&](unsigned l) {
-    uint32_t mask = uint32_t(in[0][l]), base = uint32_t(in[1][l]) & 31;
-    int32_t offset = int32_t(in[2][l]);
+    uint32_t mask = uint32_t(in[0][l]), base = uint32_t(in[1][l]);
+    int64_t offset = int32_t(in[2][l]);
     uint32_t result = uint32_t(-1);
+    if (base > 31) {
+      out[l] = result;
+      return;
+    }
     if (offset == 0) {
       result = mask >> base & 1 ? base : uint32_t(-1);
     } else {
-      int step = offset > 0 ? 1 : -1, count = std::abs(offset);
+      int step = offset > 0 ? 1 : -1;
+      int64_t count = offset > 0 ? offset : -offset;
       for (int at = int(base); at >= 0 && at < 32; at += step)
         if (mask >> at & 1 && --count == 0) {
           result = uint32_t(at);
@@ -212,50 +235,88 @@ ILK_EVAL(permute) {
   });
 }
 
+/// The types that an opcode has, by width and kind.
+enum Types : uint8_t { bits1 = 1, bits16 = 2, bits32 = 4, bits64 = 8, signedOnes = 16 };
+
 struct Entry {
   EvalFn eval;
-  uint8_t sub;
+  uint8_t types;
 };
+
+bool hasType(const Op &op, uint8_t types) {
+  uint8_t width = op.bits == 1 ? bits1 : op.bits == 16 ? bits16 : op.bits == 32 ? bits32 : op.bits == 64 ? bits64 : 0;
+  return (types & width) && (!op.isSigned || (types & signedOnes)) && !ptx::isFloat(op.type);
+}
+
+/// prmt's modes, in the order of permute()'s sub.
+uint8_t permuteMode(const ptx::Instruction &in) {
+  uint8_t mode = 0;
+  for (std::string_view name : {"f4e", "b4e", "rc8", "ecl", "ecr", "rc16"}) {
+    ++mode;
+    if (in.has(name))
+      return mode;
+  }
+  return 0;
+}
 
 } // namespace
 
 tl::expected<Op, std::string> resolveBits(const ptx::Instruction &in) {
+  constexpr uint8_t any = bits16 | bits32 | bits64, large = bits32 | bits64;
+  static const std::unordered_map<std::string_view, Entry> table = {
+      {"and", {bitAnd, any | bits1}},
+      {"or", {bitOr, any | bits1}},
+      {"xor", {bitXor, any | bits1}},
+      {"not", {bitNot, any | bits1}},
+      {"cnot", {logicalNot, any}},
+      {"lop3", {lop3, bits32}},
+      {"shl", {shiftLeft, any}},
+      {"shr", {shiftRight, any | signedOnes}},
+      {"shf", {funnel, bits32}},
+      {"popc", {countOnes, large}},
+      {"clz", {countLeadingZeros, large}},
+      {"brev", {reverse, large}},
+      {"bfind", {findLeading, large | signedOnes}},
+      {"bfe", {extractField, large | signedOnes}},
+      {"bfi", {insertField, large}},
+      {"fns", {findNth, bits32}},
+      {"prmt", {permute, bits32}},
+      {"szext", {extendFrom, bits32 | signedOnes}},
+      {"bmsk", {makeMask, bits32}},
+  };
+  auto found = table.find(in.opcode);
+  if (found == table.end())
+    return Op{};
   Op op;
   op.type = in.type();
   op.bits = uint8_t(ptx::bitWidth(op.type));
   op.isSigned = ptx::isSigned(op.type);
-  static const std::unordered_map<std::string_view, Entry> table = {
-      {"and", {bitAnd, 0}},       {"or", {bitOr, 0}},          {"xor", {bitXor, 0}},
-      {"not", {bitNot, 0}},       {"cnot", {logicalNot, 0}},   {"lop3", {lop3, 0}},
-      {"shl", {shiftLeft, 0}},    {"popc", {countOnes, 0}},    {"clz", {countLeadingZeros, 0}},
-      {"brev", {reverse, 0}},     {"bfind", {findLeading, 0}}, {"bfe", {extractField, 0}},
-      {"bfi", {insertField, 0}},  {"fns", {findNth, 0}},       {"prmt", {permute, 0}},
-      {"szext", {extendFrom, 0}}, {"bmsk", {makeMask, 0}},     {"shr", {shiftRight, 0}},
-      {"shf", {funnel, 0}},
-  };
-  auto found = table.find(in.opcode);
-  if (found == table.end() || ptx::isFloat(op.type))
-    return Op{};
   op.eval = found->second.eval;
-  if (in.opcode == "shr" && op.isSigned)
-    op.eval = shiftRightSigned;
-  if (in.opcode == "shf")
-    op.sub = uint8_t((in.has("r") ? 1 : 0) | (in.has("wrap") ? 2 : 0));
-  if (in.opcode == "bfind")
+  bool known = hasType(op, found->second.types), wrap = in.has("wrap");
+  if (in.opcode == "shf") {
+    known = known && hasOnly(in, {"l", "r", "wrap", "clamp"}) && in.has("l") != in.has("r") && wrap != in.has("clamp");
+    op.sub = uint8_t((in.has("r") ? 1 : 0) | (wrap ? 2 : 0));
+  } else if (in.opcode == "bfind") {
+    known = known && hasOnly(in, {"shiftamt"});
     op.sub = in.has("shiftamt");
-  if (in.opcode == "szext" || in.opcode == "bmsk")
-    op.sub = in.has("wrap");
-  if (in.opcode == "prmt") {
-    uint8_t mode = 0;
-    for (std::string_view name : {"f4e", "b4e", "rc8", "ecl", "ecr", "rc16"}) {
-      ++mode;
-      if (in.has(name))
-        op.sub = mode;
+  } else if (in.opcode == "szext" || in.opcode == "bmsk") {
+    known = known && hasOnly(in, {"wrap", "clamp"}) && wrap != in.has("clamp");
+    op.sub = wrap;
+  } else if (in.opcode == "prmt") {
+    op.sub = permuteMode(in);
+    known = known && in.mods.size() == (op.sub ? 2u : 1u);
+  } else if (in.opcode == "lop3") {
+    known = known && hasOnly(in, {"and", "or"});
+    if (in.mods.size() == 2) {
+      op.eval = lop3Predicate;
+      op.sub = in.has("or");
     }
+  } else {
+    known = known && hasOnly(in, {});
+    if (in.opcode == "shr" && op.isSigned)
+      op.eval = shiftRightSigned;
   }
-  if (in.opcode == "lop3" && (in.has("and") || in.has("or")))
-    return tl::unexpected("the emulator does not know " + in.mnemonic());
-  return op;
+  return known ? tl::expected<Op, std::string>(op) : unknownInstruction(in);
 }
 
 } // namespace interlock::emu::alu

@@ -103,12 +103,62 @@ template <typename T, Compare compare> ILK_EVAL(quickSet) {
   });
 }
 
-/// set: all ones, or 1.0, where the comparison holds.
+/// The value of .f16x2 and .bf16x2 operands' halves as scalars of their own.
+Op halfOf(const Op &op) {
+  Op half = op;
+  half.type = op.type == ptx::Type::f16x2 ? ptx::Type::f16 : ptx::Type::bf16;
+  return half;
+}
+
+/// setp.f16x2 p|q: the lower and the upper halves' comparisons.
+ILK_EVAL(setPredicatePair) {
+  Op half = halfOf(op);
+  eachLane(active, lanes, [&](unsigned l) {
+    bool with = op.combine != Combine::none && in[2][l];
+    bool low = holds(half, in[0][l] & 0xffff, in[1][l] & 0xffff);
+    bool high = holds(half, in[0][l] >> 16 & 0xffff, in[1][l] >> 16 & 0xffff);
+    out[l] = combine(op.combine, low, with);
+    out2[l] = combine(op.combine, high, with);
+  });
+}
+
+/// What set writes where the comparison holds: 1.0, or all ones.
+uint64_t trueOf(ptx::Type type) {
+  switch (type) {
+  case ptx::Type::f32:
+    return 0x3f800000;
+  case ptx::Type::f16:
+  case ptx::Type::f16x2:
+    return 0x3c00;
+  case ptx::Type::bf16:
+  case ptx::Type::bf16x2:
+    return 0x3f80;
+  default:
+    return maskOf(ptx::bitWidth(type));
+  }
+}
+
 ILK_EVAL(setValue) {
   (void)out2;
+  uint64_t yes = trueOf(op.from);
   eachLane(active, lanes, [&](unsigned l) {
     bool value = combine(op.combine, holds(op, in[0][l], in[1][l]), op.combine != Combine::none && in[2][l]);
-    out[l] = !value ? 0 : op.from == ptx::Type::f32 ? 0x3f800000 : 0xffffffff;
+    out[l] = value ? yes : 0;
+  });
+}
+
+/// set of two halves: each half of the result for itself.
+ILK_EVAL(setValuePair) {
+  (void)out2;
+  Op half = halfOf(op);
+  uint64_t yes = ptx::isFloat(op.from) ? trueOf(op.from) : 0xffff;
+  eachLane(active, lanes, [&](unsigned l) {
+    bool with = op.combine != Combine::none && in[2][l];
+    uint64_t result = 0;
+    for (unsigned at = 0; at < 32; at += 16)
+      if (combine(op.combine, holds(half, in[0][l] >> at & 0xffff, in[1][l] >> at & 0xffff), with))
+        result |= yes << at;
+    out[l] = result;
   });
 }
 
@@ -121,9 +171,38 @@ ILK_EVAL(select) {
 ILK_EVAL(selectBySign) {
   (void)out2;
   eachLane(active, lanes, [&](unsigned l) {
-    bool first = op.from == ptx::Type::f32 ? std::bit_cast<float>(uint32_t(in[2][l])) >= 0.0f : int32_t(in[2][l]) >= 0;
+    float c = std::bit_cast<float>(uint32_t(in[2][l]));
+    bool first = op.from != ptx::Type::f32 ? int32_t(in[2][l]) >= 0 : c >= 0 || (op.ftz && std::fabs(c) < 0x1p-126f);
     out[l] = first ? in[0][l] : in[1][l];
   });
+}
+
+/// f32 without .ftz, ordered: the host's comparisons are the same.
+template <Compare compare> ILK_EVAL(quickSetF32) {
+  (void)op;
+  eachLane(active, lanes, [&](unsigned l) {
+    bool value =
+        compareOrdered(compare, std::bit_cast<float>(uint32_t(in[0][l])), std::bit_cast<float>(uint32_t(in[1][l])));
+    out[l] = value;
+    out2[l] = !value;
+  });
+}
+
+EvalFn quickForF32(Compare compare) {
+  switch (compare) {
+  case Compare::eq:
+    return quickSetF32<Compare::eq>;
+  case Compare::lt:
+    return quickSetF32<Compare::lt>;
+  case Compare::le:
+    return quickSetF32<Compare::le>;
+  case Compare::gt:
+    return quickSetF32<Compare::gt>;
+  case Compare::ge:
+    return quickSetF32<Compare::ge>;
+  default: // an ordered .ne does not hold with a NaN, unlike the host's
+    return nullptr;
+  }
 }
 
 template <typename T> EvalFn quickFor(Compare compare) {
@@ -188,39 +267,47 @@ bool readCompare(const ptx::Instruction &in, Op &op) {
 } // namespace
 
 tl::expected<Op, std::string> resolveCompare(const ptx::Instruction &in) {
+  using ptx::Type;
   Op op;
+  op.ftz = in.has("ftz");
   bool setp = in.opcode == "setp", set = in.opcode == "set";
-  if (in.opcode == "selp") {
-    op.eval = select;
-    return op;
-  }
-  if (in.opcode == "slct") {
+  if (in.opcode == "selp" || in.opcode == "slct") {
+    bool slct = in.opcode == "slct";
+    op.type = in.type();
+    op.bits = uint8_t(ptx::bitWidth(op.type));
     op.from = in.type(1);
-    op.eval = selectBySign;
-    return op;
+    bool known = op.bits >= 16 && op.bits <= 64 && hasOnly(in, {slct ? "ftz" : ""}) &&
+                 (slct ? op.from == Type::s32 || op.from == Type::f32 : op.from == Type::none);
+    op.eval = slct ? selectBySign : select;
+    return known ? tl::expected<Op, std::string>(op) : unknownInstruction(in);
   }
   if (!setp && !set)
     return Op{};
-  // set.cmp.dtype.stype compares the second type; a packed comparison is another instruction.
+  // set.cmp.dtype.stype compares values of the second type.
   op.type = in.type(set ? 1 : 0);
-  op.from = set ? in.type(0) : ptx::Type::none;
+  op.from = set ? in.type(0) : Type::none;
   op.bits = uint8_t(ptx::bitWidth(op.type));
   op.isSigned = ptx::isSigned(op.type);
-  op.ftz = in.has("ftz");
   op.combine = in.has("and")   ? Combine::land
                : in.has("or")  ? Combine::lor
                : in.has("xor") ? Combine::lxor
                                : Combine::none;
-  bool packed = op.type == ptx::Type::f16x2 || op.type == ptx::Type::bf16x2;
-  if (!readCompare(in, op) || packed || op.type == ptx::Type::none)
-    return tl::unexpected("the emulator does not know " + in.mnemonic());
-  op.eval = set ? setValue : setPredicate;
-  if (setp && op.combine == Combine::none)
-    if (EvalFn quick = quickFor(op.type, op.compare))
-      op.eval = quick;
+  bool pair = op.type == Type::f16x2 || op.type == Type::bf16x2;
+  bool scalar = op.type == Type::f16 || op.type == Type::bf16 || op.type == Type::f32 || op.type == Type::f64;
+  bool integer = !ptx::isFloat(op.type) && op.bits >= 16 && op.bits <= 64;
+  size_t mods = 2u + set + op.ftz + (op.combine != Combine::none); // the comparison and the types, and what may be
+  if (!readCompare(in, op) || in.mods.size() != mods || !(pair || scalar || integer) ||
+      (integer && op.compare >= Compare::equ))
+    return unknownInstruction(in);
+  if (set && ptx::bitWidth(op.from) != 16 && ptx::bitWidth(op.from) != 32)
+    return unknownInstruction(in);
+  op.eval = set ? (pair ? setValuePair : setValue) : pair ? setPredicatePair : setPredicate;
   // .lo and its kin compare without sign whatever the type says.
-  if (in.has("lo") || in.has("ls") || in.has("hi") || in.has("hs"))
-    op.eval = set ? setValue : setPredicate;
+  bool signless = in.has("lo") || in.has("ls") || in.has("hi") || in.has("hs");
+  if (setp && op.combine == Combine::none && !signless) {
+    EvalFn quick = op.type == Type::f32 ? (op.ftz ? nullptr : quickForF32(op.compare)) : quickFor(op.type, op.compare);
+    op.eval = quick ? quick : op.eval;
+  }
   return op;
 }
 

@@ -1,77 +1,228 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// Floating-point arithmetic (PTX ISA "Floating Point Instructions", "Half Precision Floating Point Instructions").
-// f32, f16 and bf16 are computed in double, rounded to odd, and rounded once more to their own format, which is exact
-// for every rounding mode; to nearest, f32 and f64 use the host's own arithmetic. Approximate instructions (.approx)
-// give the correctly rounded value, which is within every error bound that the ISA states, but not always a GPU's bits.
-#include "analysis/Emulator/FloatFormat.h"
+// Floating-point arithmetic (PTX ISA "Floating Point Instructions", "Half Precision Floating Point Instructions",
+// "Mixed Precision Floating Point Instructions"). f32, f16 and bf16 are computed in double, rounded to odd, and rounded
+// once more to their own format, which is exact for every rounding mode; f32 to nearest uses the host's own arithmetic.
+// Approximate instructions (.approx, .full) give the correctly rounded value, which is within every error bound that
+// the ISA states, but not always a GPU's bits.
+#include "analysis/Emulator/AluFloat.h"
 
 #include <algorithm>
-#include <cfenv>
 #include <unordered_map>
 
 namespace interlock::emu::alu {
 namespace {
 
+using ptx::Type;
+
 #define ILK_EVAL(name)                                                                                                 \
   void name(const Op &op, const uint64_t *const *in, uint64_t *out, uint64_t *, uint64_t active, unsigned lanes)
-
-enum class Do : uint8_t {
-  add,
-  sub,
-  mul,
-  fma,
-  div,
-  rcp,
-  sqrt,
-  rsqrt,
-  neg,
-  abs,
-  min,
-  max,
-  sin,
-  cos,
-  lg2,
-  ex2,
-  tanh,
-  copysign
-};
-
-constexpr uint64_t nanF64 = 0xfff8000000000000;
 
 double flushed(double value, double smallestNormal) {
   return std::fabs(value) < smallestNormal ? std::copysign(0.0, value) : value;
 }
 
-/// min and max: a NaN operand gives the other one, or NaN with .NaN; -0 is less than +0.
+/// One value, from operands that are decoded (and flushed) to the code of the result.
+uint32_t finish(const Op &op, const FloatFormat &format, double value) {
+  if (op.relu && value <= 0)
+    value = 0;
+  if (op.saturate)
+    value = value > 0 ? std::min(value, 1.0) : 0.0; // NaN and -0 become +0
+  if (op.ftz && isTiny(format, value, op.rounding))
+    value = std::copysign(0.0, value);
+  return encode(format, value, op.rounding);
+}
+
+double operand(const Op &op, const FloatFormat &format, uint64_t code) {
+  double value = decode(format, uint32_t(code));
+  return op.ftz ? flushed(value, format.smallestNormal()) : value;
+}
+
+/// min and max of three.
+bool isExtreme(const Op &op) { return Do(op.sub) == Do::min || Do(op.sub) == Do::max; }
+
+template <const FloatFormat &format>
+uint32_t one(const Op &op, const uint64_t *const *in, unsigned l, unsigned at, bool third) {
+  double a = operand(op, format, in[0][l] >> at), b = in[1] ? operand(op, format, in[1][l] >> at) : 0;
+  double c = third ? operand(op, format, in[2][l] >> at) : 0, value = computeOdd(op, a, b, c);
+  if (third && isExtreme(op))
+    value = extreme(op, value, c, Do(op.sub) == Do::min);
+  return finish(op, format, value);
+}
+
+template <const FloatFormat &format> ILK_EVAL(scalar) {
+  bool third = in[1] && in[2];
+  eachLane(active, lanes, [&](unsigned l) { out[l] = one<format>(op, in, l, 0, third); });
+}
+template <const FloatFormat &format> ILK_EVAL(pair) {
+  bool third = in[1] && in[2];
+  constexpr unsigned width = unsigned(format.bits());
+  eachLane(active, lanes, [&](unsigned l) {
+    uint64_t low = one<format>(op, in, l, 0, third), high = one<format>(op, in, l, width, third);
+    out[l] = high << width | low;
+  });
+}
+
+/// add, sub and fma with an f32 result, whose factors or first addend are f16 or bf16.
+ILK_EVAL(mixed) {
+  const FloatFormat &narrow = *formatOf(op.from);
+  bool fma = Do(op.sub) == Do::fma;
+  eachLane(active, lanes, [&](unsigned l) {
+    double a = decode(narrow, uint32_t(in[0][l]));
+    double b = fma ? decode(narrow, uint32_t(in[1][l])) : operand(op, formatF32, in[1][l]);
+    double c = fma ? operand(op, formatF32, in[2][l]) : 0;
+    out[l] = finish(op, formatF32, computeOdd(op, a, b, c));
+  });
+}
+
+float asF32(uint64_t bits) { return std::bit_cast<float>(uint32_t(bits)); }
+uint64_t bitsOf(float value) { return value != value ? formatF32.canonicalNan : std::bit_cast<uint32_t>(value); }
+
+/// The common case: f32, to nearest, no modifiers.
+template <Do what> ILK_EVAL(quickF32) {
+  (void)op;
+  eachLane(active, lanes, [&](unsigned l) {
+    float a = asF32(in[0][l]), b = asF32(in[1][l]);
+    if constexpr (what == Do::add)
+      out[l] = bitsOf(a + b);
+    else if constexpr (what == Do::sub)
+      out[l] = bitsOf(a - b);
+    else if constexpr (what == Do::mul)
+      out[l] = bitsOf(a * b);
+    else
+      out[l] = bitsOf(std::fmaf(a, b, asF32(in[2][l])));
+  });
+}
+
+/// neg, abs and copysign only touch the sign. The first two make a NaN canonical, or quiet with its sign in f64, as an
+/// H200 does.
+ILK_EVAL(signOnly) {
+  bool halves = op.type == Type::f16x2 || op.type == Type::bf16x2;
+  uint64_t sign = halves ? 0x80008000 : uint64_t(1) << (op.bits - 1), mask = maskOf(op.bits);
+  const FloatFormat *format = Do(op.sub) == Do::copysign ? nullptr : formatOf(op.type);
+  eachLane(active, lanes, [&](unsigned l) {
+    uint64_t a = in[0][l] & mask, nans = 0, ofNans = 0; // the bits that NaNs take, and what they become
+    for (unsigned at = 0; format && at < op.bits; at += unsigned(format->bits())) {
+      uint64_t magnitude = a >> at & (format->signBit() - 1);
+      if (op.ftz && magnitude < uint64_t(1) << format->mantissaBits)
+        a &= ~(uint64_t(format->signBit() - 1) << at);
+      if (magnitude > format->infinity()) {
+        nans |= maskOf(unsigned(format->bits())) << at;
+        ofNans |= uint64_t(format->canonicalNan) << at;
+      }
+    }
+    if (op.type == Type::f64 && Do(op.sub) != Do::copysign && isNanF64(a)) {
+      nans = ~uint64_t(0);
+      ofNans = a | quietBitF64;
+    }
+    if (Do(op.sub) == Do::neg)
+      out[l] = ((a ^ sign) & ~nans) | ofNans;
+    else if (Do(op.sub) == Do::abs)
+      out[l] = (a & ~sign & ~nans) | ofNans;
+    else
+      out[l] = (in[1][l] & ~sign & mask) | (a & sign);
+  });
+}
+
+/// testp: whether a number is finite, infinite, a number, NaN, normal or subnormal.
+ILK_EVAL(testProperty) {
+  eachLane(active, lanes, [&](unsigned l) {
+    int kind = op.bits == 64 ? std::fpclassify(std::bit_cast<double>(in[0][l])) : std::fpclassify(asF32(in[0][l]));
+    bool holds[] = {kind != FP_NAN && kind != FP_INFINITE,
+                    kind == FP_INFINITE,
+                    kind != FP_NAN,
+                    kind == FP_NAN,
+                    kind == FP_NORMAL || kind == FP_ZERO, // zeros count as normal
+                    kind == FP_SUBNORMAL};
+    out[l] = holds[op.sub];
+  });
+}
+
+EvalFn quick(Do what) {
+  switch (what) {
+  case Do::add:
+    return quickF32<Do::add>;
+  case Do::sub:
+    return quickF32<Do::sub>;
+  case Do::mul:
+    return quickF32<Do::mul>;
+  case Do::fma:
+    return quickF32<Do::fma>;
+  default:
+    return nullptr;
+  }
+}
+
+tl::expected<Op, std::string> resolveTestp(const ptx::Instruction &in, Op op) {
+  constexpr std::string_view names[] = {"finite", "infinite", "number", "notanumber", "normal", "subnormal"};
+  for (std::string_view name : names) {
+    if (in.has(name)) {
+      op.eval = testProperty;
+      bool known = in.mods.size() == 2 && (op.type == Type::f32 || op.type == Type::f64);
+      return known ? tl::expected<Op, std::string>(op) : unknownInstruction(in);
+    }
+    ++op.sub;
+  }
+  return unknownInstruction(in);
+}
+
+bool isF32(Type type) { return type == Type::f32 || type == Type::f32x2; }
+
+/// Which modifiers an operation has, apart from types.
+bool modifiersKnown(const ptx::Instruction &in, Do what, Type type) {
+  switch (what) {
+  case Do::add:
+  case Do::sub:
+  case Do::mul:
+    return hasOnly(in, {"rn", "rz", "rm", "rp", "ftz", "sat"});
+  case Do::fma:
+    return hasOnly(in, {"rn", "rz", "rm", "rp", "ftz", "sat", "relu"});
+  case Do::div:
+  case Do::rcp:
+  case Do::sqrt:
+    return hasOnly(in, {"rn", "rz", "rm", "rp", "ftz", "approx", "full"});
+  case Do::min:
+  case Do::max:
+    return hasOnly(in, {"ftz", "NaN", "xorsign", "abs", "relu"}) && (!in.has("xorsign") || in.has("abs"));
+  case Do::copysign:
+    return hasOnly(in, {}) && (type == Type::f32 || type == Type::f64);
+  default:
+    return hasOnly(in, {"approx", "ftz"});
+  }
+}
+
+} // namespace
+
 double extreme(const Op &op, double a, double b, bool wantMin) {
+  bool negative = std::signbit(a) != std::signbit(b);
+  if (op.absolute) {
+    a = std::fabs(a);
+    b = std::fabs(b);
+  }
   double result;
   if (std::isnan(a) || std::isnan(b))
-    result = op.nan || (std::isnan(a) && std::isnan(b)) ? std::numeric_limits<double>::quiet_NaN()
-             : std::isnan(a)                            ? b
-                                                        : a;
+    result = op.nan ? std::numeric_limits<double>::quiet_NaN() : std::isnan(a) ? b : a;
   else if (a == b)
     result = wantMin == std::signbit(a) ? a : b;
   else
     result = (a < b) == wantMin ? a : b;
-  if (op.xorsign && !std::isnan(result))
-    result = std::copysign(result, std::signbit(a) != std::signbit(b) ? -1.0 : 1.0);
-  return result;
+  return op.xorsign && !std::isnan(result) ? std::copysign(result, negative ? -1.0 : 1.0) : result;
 }
 
-/// The exact result rounded to odd, for formats of at most 24 bits.
-double computeOdd(const Op &op, Do what, double a, double b, double c) {
-  switch (what) {
+double computeOdd(const Op &op, double a, double b, double c) {
+  bool down = op.rounding == Rounding::rm;
+  switch (Do(op.sub)) {
   case Do::add:
-    return addOdd(a, b);
+    return addOdd(a, b, down);
   case Do::sub:
-    return addOdd(a, -b);
+    return addOdd(a, -b, down);
   case Do::mul:
     return a * b;
   case Do::fma:
-    return fmaOdd(a, b, c);
+    return fmaOdd(a, b, c, down);
   case Do::div:
-    return divideOdd(a, b);
+    // div.approx.f32 gives zero for divisors from 2^126 on.
+    return op.approximate && std::fabs(b) >= 0x1p126 ? divideOdd(a, std::copysign(INFINITY, b)) : divideOdd(a, b);
   case Do::rcp:
     return divideOdd(1.0, a);
   case Do::sqrt:
@@ -102,246 +253,79 @@ double computeOdd(const Op &op, Do what, double a, double b, double c) {
   return 0;
 }
 
-uint32_t one(const Op &op, const FloatFormat &format, uint32_t ra, uint32_t rb, uint32_t rc) {
-  double a = decode(format, ra), b = decode(format, rb), c = decode(format, rc);
-  double smallest = std::ldexp(1.0, 1 - format.bias());
-  if (op.ftz) {
-    a = flushed(a, smallest);
-    b = flushed(b, smallest);
-    c = flushed(c, smallest);
-  }
-  double value = computeOdd(op, Do(op.sub), a, b, c);
-  if (op.ftz)
-    value = flushed(value, smallest);
-  if (op.relu && !std::isnan(value) && value < 0)
-    value = 0;
-  if (op.saturate)
-    value = std::isnan(value) ? 0 : std::clamp(value, 0.0, 1.0);
-  uint32_t result = encode(format, value, op.rounding);
-  // A result that was normal before rounding and is not after it cannot be; one that is subnormal after it is flushed.
-  if (op.ftz && !(result & format.infinity()))
-    result &= 1u << (format.bits() - 1);
-  return result;
-}
-
-template <const FloatFormat &format> ILK_EVAL(general) {
-  eachLane(active, lanes, [&](unsigned l) {
-    out[l] = one(op, format, uint32_t(in[0][l]), uint32_t(in[1] ? in[1][l] : 0), uint32_t(in[2] ? in[2][l] : 0));
-  });
-}
-template <const FloatFormat &format> ILK_EVAL(generalPair) {
-  eachLane(active, lanes, [&](unsigned l) {
-    auto half = [&](unsigned i, unsigned at) { return in[i] ? uint32_t(in[i][l] >> at & 0xffff) : 0u; };
-    uint32_t low = one(op, format, half(0, 0), half(1, 0), half(2, 0));
-    uint32_t high = one(op, format, half(0, 16), half(1, 16), half(2, 16));
-    out[l] = uint64_t(high) << 16 | low;
-  });
-}
-
-float asF32(uint64_t bits) { return std::bit_cast<float>(uint32_t(bits)); }
-uint64_t bitsOf(float value) { return std::isnan(value) ? formatF32.canonicalNan : std::bit_cast<uint32_t>(value); }
-
-/// The common case: f32, to nearest, no modifiers.
-template <Do what> ILK_EVAL(quickF32) {
-  (void)op;
-  eachLane(active, lanes, [&](unsigned l) {
-    float a = asF32(in[0][l]), b = asF32(in[1][l]);
-    if constexpr (what == Do::add)
-      out[l] = bitsOf(a + b);
-    else if constexpr (what == Do::sub)
-      out[l] = bitsOf(a - b);
-    else if constexpr (what == Do::mul)
-      out[l] = bitsOf(a * b);
-    else
-      out[l] = bitsOf(std::fmaf(a, b, asF32(in[2][l])));
-  });
-}
-
-/// Sign operations on f32 and f64 keep a NaN's payload.
-ILK_EVAL(signOnly) {
-  uint64_t sign = uint64_t(1) << (op.bits - 1), mask = maskOf(op.bits);
-  if (op.bits == 32 && op.ftz) {
-    general<formatF32>(op, in, out, nullptr, active, lanes);
-    return;
-  }
-  eachLane(active, lanes, [&](unsigned l) {
-    uint64_t a = in[0][l] & mask;
-    if (Do(op.sub) == Do::neg)
-      out[l] = a ^ sign;
-    else if (Do(op.sub) == Do::abs)
-      out[l] = a & ~sign;
-    else
-      out[l] = (in[1][l] & ~sign & mask) | (a & sign);
-  });
-}
-
-/// f64: the host's arithmetic in the instruction's rounding mode.
-class HostRounding {
-public:
-  explicit HostRounding(Rounding rounding) {
-    if (rounding == Rounding::rn)
-      return;
-    before = std::fegetround();
-    std::fesetround(rounding == Rounding::rz ? FE_TOWARDZERO : rounding == Rounding::rm ? FE_DOWNWARD : FE_UPWARD);
-  }
-  ~HostRounding() {
-    if (before >= 0)
-      std::fesetround(before);
-  }
-  HostRounding(const HostRounding &) = delete;
-
-private:
-  int before = -1;
-};
-
-ILK_EVAL(generalF64) {
-  HostRounding mode(op.rounding);
-  eachLane(active, lanes, [&](unsigned l) {
-    // volatile keeps the arithmetic between the changes of the rounding mode.
-    volatile double a = std::bit_cast<double>(in[0][l]), b = in[1] ? std::bit_cast<double>(in[1][l]) : 0,
-                    c = in[2] ? std::bit_cast<double>(in[2][l]) : 0, value = 0;
-    switch (Do(op.sub)) {
-    case Do::add:
-      value = a + b;
-      break;
-    case Do::sub:
-      value = a - b;
-      break;
-    case Do::mul:
-      value = a * b;
-      break;
-    case Do::fma:
-      value = std::fma(a, b, c);
-      break;
-    case Do::div:
-      value = a / b;
-      break;
-    case Do::rcp:
-      value = 1.0 / a;
-      break;
-    case Do::sqrt:
-      value = std::sqrt(a);
-      break;
-    default:
-      value = computeOdd(op, Do(op.sub), a, b, c);
-      break;
-    }
-    out[l] = std::isnan(value) ? nanF64 : std::bit_cast<uint64_t>(double(value));
-  });
-}
-
-Do operationOf(const ptx::Instruction &in, bool &known) {
+tl::expected<Op, std::string> resolveFloat(const ptx::Instruction &in) {
   static const std::unordered_map<std::string_view, Do> table = {
       {"add", Do::add}, {"sub", Do::sub}, {"mul", Do::mul},   {"fma", Do::fma},          {"mad", Do::fma},
       {"div", Do::div}, {"rcp", Do::rcp}, {"sqrt", Do::sqrt}, {"rsqrt", Do::rsqrt},      {"neg", Do::neg},
       {"abs", Do::abs}, {"min", Do::min}, {"max", Do::max},   {"sin", Do::sin},          {"cos", Do::cos},
       {"lg2", Do::lg2}, {"ex2", Do::ex2}, {"tanh", Do::tanh}, {"copysign", Do::copysign}};
-  auto found = table.find(in.opcode);
-  known = found != table.end();
-  return known ? found->second : Do::add;
-}
-
-EvalFn quick(Do what) {
-  switch (what) {
-  case Do::add:
-    return quickF32<Do::add>;
-  case Do::sub:
-    return quickF32<Do::sub>;
-  case Do::mul:
-    return quickF32<Do::mul>;
-  case Do::fma:
-    return quickF32<Do::fma>;
-  default:
-    return nullptr;
-  }
-}
-
-/// testp.op: whether a number is finite, infinite, a number, NaN, normal or subnormal.
-ILK_EVAL(testProperty) {
-  eachLane(active, lanes, [&](unsigned l) {
-    bool wide = op.bits == 64;
-    double v = wide ? std::bit_cast<double>(in[0][l]) : double(asF32(in[0][l]));
-    int kind = wide ? std::fpclassify(v) : std::fpclassify(asF32(in[0][l]));
-    switch (op.sub) {
-    case 0:
-      out[l] = std::isfinite(v);
-      break;
-    case 1:
-      out[l] = kind == FP_INFINITE;
-      break;
-    case 2:
-      out[l] = kind != FP_NAN;
-      break;
-    case 3:
-      out[l] = kind == FP_NAN;
-      break;
-    case 4:
-      out[l] = kind == FP_NORMAL;
-      break;
-    default:
-      out[l] = kind == FP_SUBNORMAL;
-      break;
-    }
-  });
-}
-
-} // namespace
-
-tl::expected<Op, std::string> resolveFloat(const ptx::Instruction &in) {
-  using ptx::Type;
   Op op;
   op.type = in.type();
   if (!ptx::isFloat(op.type))
     return Op{};
   op.bits = uint8_t(ptx::bitWidth(op.type));
+  if (in.opcode == "testp")
+    return resolveTestp(in, op);
+  auto found = table.find(in.opcode);
+  if (found == table.end())
+    return Op{};
+  Do what = found->second;
+  op.sub = uint8_t(what);
   op.ftz = in.has("ftz");
   op.saturate = in.has("sat");
   op.relu = in.has("relu");
+  op.approximate = in.has("approx");
   op.nan = in.has("NaN");
+  op.absolute = in.has("abs");
   op.xorsign = in.has("xorsign");
-  op.rounding = in.has("rz") ? Rounding::rz : in.has("rm") ? Rounding::rm : in.has("rp") ? Rounding::rp : Rounding::rn;
-  if (in.opcode == "testp") {
-    for (std::string_view name : {"finite", "infinite", "number", "notanumber", "normal", "subnormal"}) {
-      if (in.has(name))
-        break;
-      ++op.sub;
-    }
-    op.eval = testProperty;
-    return op;
+  op.rounding = roundingOf(in);
+  if (!modifiersKnown(in, what, op.type))
+    return unknownInstruction(in);
+  op.from = in.type(1);
+  if (op.from != Type::none) {
+    bool known = op.type == Type::f32 && (op.from == Type::f16 || op.from == Type::bf16) &&
+                 (what == Do::add || what == Do::sub || what == Do::fma) && in.type(2) == Type::none;
+    op.eval = mixed;
+    return known ? tl::expected<Op, std::string>(op) : unknownInstruction(in);
   }
-  bool known = false;
-  Do what = operationOf(in, known);
-  if (!known)
-    return Op{};
-  op.sub = uint8_t(what);
-  bool sign = what == Do::neg || what == Do::abs || what == Do::copysign;
-  bool plain = !op.ftz && !op.saturate && op.rounding == Rounding::rn;
+  if (what == Do::neg || what == Do::abs || what == Do::copysign) {
+    bool known = op.type == Type::f64 || op.type == Type::f32 || op.type == Type::f16 || op.type == Type::f16x2 ||
+                 op.type == Type::bf16 || op.type == Type::bf16x2;
+    op.eval = signOnly;
+    return known ? tl::expected<Op, std::string>(op) : unknownInstruction(in);
+  }
+  bool plain = !op.ftz && !op.saturate && !op.relu && op.rounding == Rounding::rn;
   switch (op.type) {
   case Type::f32:
-    op.eval = sign ? signOnly : plain && quick(what) ? quick(what) : general<formatF32>;
+    op.eval = plain && quick(what) ? quick(what) : scalar<formatF32>;
+    break;
+  case Type::f32x2:
+    op.eval = pair<formatF32>;
     break;
   case Type::f64:
-    op.eval = sign ? signOnly : generalF64;
+    op.eval = evaluateF64;
     break;
   case Type::f16:
-    op.eval = general<formatF16>;
+    op.eval = scalar<formatF16>;
     break;
   case Type::bf16:
-    op.eval = general<formatBf16>;
+    op.eval = scalar<formatBf16>;
     break;
   case Type::f16x2:
-    op.eval = generalPair<formatF16>;
+    op.eval = pair<formatF16>;
     break;
   case Type::bf16x2:
-    op.eval = generalPair<formatBf16>;
+    op.eval = pair<formatBf16>;
     break;
   default:
-    return tl::unexpected("the emulator does not know " + in.mnemonic());
+    return unknownInstruction(in);
   }
-  // Three-operand min and max, and mixed-precision forms, are other instructions.
-  if (in.type(1) != Type::none)
-    return tl::unexpected("the emulator does not know " + in.mnemonic());
-  return op;
+  // The halves have no division and no other rounding, and f64 has neither saturation nor .relu.
+  bool half = !isF32(op.type) && op.type != Type::f64;
+  bool refused = (half && (op.rounding != Rounding::rn || what == Do::div || what == Do::rcp || what == Do::sqrt ||
+                           what == Do::rsqrt || what == Do::sin || what == Do::cos || what == Do::lg2)) ||
+                 (op.type == Type::f64 && (op.saturate || op.relu));
+  return refused ? unknownInstruction(in) : tl::expected<Op, std::string>(op);
 }
 
 } // namespace interlock::emu::alu

@@ -38,14 +38,14 @@ template <typename T> T wrapMul(T a, T b) { return T(uint64_t(U<T>(a)) * uint64_
 template <typename T> T highMul(T a, T b) {
   constexpr unsigned bits = sizeof(T) * 8;
   if constexpr (std::is_signed_v<T>)
-    return T((SignedWide(a) * SignedWide(b)) >> bits);
+    return T((std::conditional_t<bits == 64, SignedWide, int64_t>(a) * b) >> bits);
   else
-    return T((Wide(a) * Wide(b)) >> bits);
+    return T((std::conditional_t<bits == 64, Wide, uint64_t>(a) * b) >> bits);
 }
 template <typename T> T madLow(T a, T b, T c) { return wrapAdd(wrapMul(a, b), c); }
 template <typename T> T madHigh(T a, T b, T c) { return wrapAdd(highMul(a, b), c); }
-/// Division by zero gives all ones, and the remainder the dividend, as on the hardware; the ISA leaves both open. The
-/// most negative value by -1 wraps.
+/// By zero, quotient and remainder are all ones, as on an H200; the ISA leaves both open. The most negative value by -1
+/// wraps.
 template <typename T> T divide(T a, T b) {
   if (b == 0)
     return T(~T(0));
@@ -56,7 +56,7 @@ template <typename T> T divide(T a, T b) {
 }
 template <typename T> T remainder(T a, T b) {
   if (b == 0)
-    return a;
+    return T(~T(0));
   if constexpr (std::is_signed_v<T>)
     if (b == T(-1))
       return 0;
@@ -84,14 +84,17 @@ template <typename T, typename R> ILK_EVAL(madWide) {
   });
 }
 
-/// mul24 and mad24: the low 24 bits of each factor; .hi takes bits 16 to 47 of the product.
+/// mul24 and mad24: the low 24 bits of each factor; .hi takes bits 16 to 47 of the product; mad24.hi.sat.s32 clamps.
 ILK_EVAL(mul24) {
   eachLane(active, lanes, [&](unsigned l) {
     int64_t a = op.isSigned ? signExtend(in[0][l], 24) : int64_t(in[0][l] & maskOf(24));
     int64_t b = op.isSigned ? signExtend(in[1][l], 24) : int64_t(in[1][l] & maskOf(24));
     uint64_t product = uint64_t(a * b);
     uint64_t value = (op.sub & 1) ? product >> 16 : product;
-    out[l] = uint32_t(value + ((op.sub & 2) ? in[2][l] : 0));
+    if (op.saturate)
+      out[l] = uint32_t(std::clamp<int64_t>((a * b >> 16) + int32_t(in[2][l]), INT32_MIN, INT32_MAX));
+    else
+      out[l] = uint32_t(value + ((op.sub & 2) ? in[2][l] : 0));
   });
 }
 
@@ -219,60 +222,71 @@ using Picker = EvalFn (*)(ptx::Type);
 } // namespace
 
 tl::expected<Op, std::string> resolveInteger(const ptx::Instruction &in) {
+  static const std::unordered_map<std::string_view, Picker> pickers = {
+      {"add", pickType<MakeAdd>}, {"sub", pickType<MakeSub>}, {"div", pickType<MakeDiv>},
+      {"rem", pickType<MakeRem>}, {"min", pickType<MakeMin>}, {"max", pickType<MakeMax>},
+      {"neg", pickType<MakeNeg>}, {"abs", pickType<MakeAbs>}, {"sad", pickType<MakeSad>}};
+  using ptx::Type;
   Op op;
   op.type = in.type();
   op.bits = uint8_t(ptx::bitWidth(op.type));
   op.isSigned = ptx::isSigned(op.type);
   op.relu = in.has("relu");
-  auto unknown = [&] { return tl::unexpected("the emulator does not know " + in.mnemonic()); };
-  if (in.has("cc") || in.opcode == "addc" || in.opcode == "subc" || in.opcode == "madc")
-    return unknown();
+  op.saturate = in.has("sat");
+  auto done = [&]() -> tl::expected<Op, std::string> {
+    if (!op.eval)
+      return unknownInstruction(in);
+    return op;
+  };
   if (in.opcode == "dp4a" || in.opcode == "dp2a") {
     op.from = in.type(1);
-    op.sub = in.opcode == "dp4a" ? 0 : in.has("lo") ? 1 : 2;
-    op.eval = dotProduct;
-    return op;
+    bool two = in.opcode == "dp2a", typed = op.bits == 32 && ptx::bitWidth(op.from) == 32;
+    if (typed && (two ? in.has("lo") != in.has("hi") && hasOnly(in, {"lo", "hi"}) : hasOnly(in, {})))
+      op.eval = dotProduct;
+    op.sub = !two ? 0 : in.has("lo") ? 1 : 2;
+    return done();
   }
-  if (ptx::isFloat(op.type) || op.type == ptx::Type::none)
+  if (ptx::isFloat(op.type) || op.type == Type::none)
     return Op{};
-  if (op.type == ptx::Type::u16x2 || op.type == ptx::Type::s16x2) {
+  bool mul = in.opcode == "mul", mad = in.opcode == "mad";
+  auto found = pickers.find(in.opcode);
+  if (in.opcode == "mul24" || in.opcode == "mad24") {
+    bool add = in.opcode == "mad24", known = op.type == Type::u32 || op.type == Type::s32;
+    known = known && in.has("lo") != in.has("hi") && hasOnly(in, {"lo", "hi", "sat"}) &&
+            (!op.saturate || (add && in.has("hi") && op.isSigned));
+    op.sub = uint8_t((in.has("hi") ? 1 : 0) | (add ? 2 : 0));
+    if (known)
+      op.eval = mul24;
+    return done();
+  }
+  if (op.type == Type::u16x2 || op.type == Type::s16x2) {
     bool known = in.opcode == "add" || in.opcode == "min" || in.opcode == "max";
     op.sub = in.opcode == "add" ? 0 : in.opcode == "min" ? 1 : 2;
-    if (known)
+    if (known && (op.relu ? op.isSigned && op.sub && hasOnly(in, {"relu"}) : hasOnly(in, {})))
       op.eval = packed;
-    return known ? op : Op{};
+    return known ? done() : Op{};
   }
-  if (in.opcode == "mul24" || in.opcode == "mad24") {
-    if (in.has("sat"))
-      return unknown();
-    op.sub = uint8_t((in.has("hi") ? 1 : 0) | (in.opcode == "mad24" ? 2 : 0));
-    op.eval = mul24;
-    return op;
-  }
-  bool mad = in.opcode == "mad";
-  if (in.has("sat") && (in.opcode == "add" || in.opcode == "sub" || mad)) {
-    if (op.type != ptx::Type::s32)
-      return unknown();
-    op.sub = in.opcode == "add" ? 0 : in.opcode == "sub" ? 1 : 2;
-    op.eval = saturated;
-    return op;
-  }
-  if (in.opcode == "mul" || mad) {
-    op.eval = pickMultiply(in, op.type, mad);
-    return op.eval ? tl::expected<Op, std::string>(op) : unknown();
-  }
-  static const std::unordered_map<std::string_view, Picker> pickers = {
-      {"add", pickType<MakeAdd>}, {"sub", pickType<MakeSub>}, {"div", pickType<MakeDiv>},
-      {"rem", pickType<MakeRem>}, {"min", pickType<MakeMin>}, {"max", pickType<MakeMax>},
-      {"neg", pickType<MakeNeg>}, {"abs", pickType<MakeAbs>}, {"sad", pickType<MakeSad>}};
-  auto found = pickers.find(in.opcode);
-  if (found == pickers.end())
+  if (!mul && !mad && found == pickers.end())
     return Op{};
-  Picker pick = found->second;
-  if (op.relu)
-    pick = in.opcode == "min" ? pickType<MakeReluMin> : pickType<MakeReluMax>;
-  op.eval = pick(op.type);
-  return op.eval ? tl::expected<Op, std::string>(op) : unknown();
+  if (op.saturate) {
+    op.sub = in.opcode == "add" ? 0 : in.opcode == "sub" ? 1 : 2;
+    bool known = mad ? in.has("hi") && hasOnly(in, {"hi", "sat"})
+                     : (in.opcode == "add" || in.opcode == "sub") && hasOnly(in, {"sat"});
+    if (known && op.type == Type::s32)
+      op.eval = saturated;
+    return done();
+  }
+  if (mul || mad) {
+    if (hasOnly(in, {"lo", "hi", "wide"}))
+      op.eval = pickMultiply(in, op.type, mad);
+    return done();
+  }
+  if (op.relu ? op.type == Type::s32 && hasOnly(in, {"relu"}) : hasOnly(in, {})) {
+    Picker relu = in.opcode == "min" ? pickType<MakeReluMin> : in.opcode == "max" ? pickType<MakeReluMax> : nullptr;
+    Picker pick = op.relu ? relu : found->second;
+    op.eval = pick ? pick(op.type) : nullptr;
+  }
+  return done();
 }
 
 } // namespace interlock::emu::alu

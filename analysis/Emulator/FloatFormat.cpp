@@ -4,17 +4,13 @@
 namespace interlock::emu::alu {
 namespace {
 
-/// `value` is a rounded result and `error` the sign of what was lost (exact minus rounded): the neighbour towards zero
-/// or away from it that has an odd last bit.
+/// `value` is a rounded result and `error` has the sign of what was lost (exact minus rounded): the neighbour on that
+/// side if the last bit of `value` is even.
 double toOdd(double value, double error) {
-  if (error == 0 || !std::isfinite(value))
-    return value;
   uint64_t bits = std::bit_cast<uint64_t>(value);
-  if (bits & 1)
+  if (error == 0 || bits & 1)
     return value;
   bool outward = (error > 0) == !std::signbit(value);
-  if (value == 0)
-    return std::copysign(std::numeric_limits<double>::denorm_min(), error);
   return std::bit_cast<double>(outward ? bits + 1 : bits - 1);
 }
 
@@ -26,14 +22,16 @@ double sumError(double a, double b, double sum) {
 
 } // namespace
 
-double addOdd(double a, double b) {
+double addOdd(double a, double b, bool down) {
   double sum = a + b;
+  if (sum == 0 && down && std::signbit(a) != std::signbit(b))
+    return -0.0;
   return std::isfinite(sum) ? toOdd(sum, sumError(a, b, sum)) : sum;
 }
 
-double fmaOdd(double a, double b, double c) {
+double fmaOdd(double a, double b, double c, bool down) {
   // Factors of at most 24 bits have an exact product.
-  return addOdd(a * b, c);
+  return addOdd(a * b, c, down);
 }
 
 double divideOdd(double a, double b) {
@@ -49,64 +47,44 @@ double rootOdd(double a) {
   return std::isfinite(root) && root > 0 ? toOdd(root, std::fma(-root, root, a)) : root;
 }
 
-double decode(const FloatFormat &f, uint32_t code) {
-  uint32_t magnitude = code & ((1u << (f.bits() - 1)) - 1);
-  bool negative = code >> (f.bits() - 1) & 1;
-  uint32_t exponent = magnitude >> f.mantissaBits, mantissa = magnitude & ((1u << f.mantissaBits) - 1);
-  double value = 0;
-  if (f.infinite && exponent == (1u << f.exponentBits) - 1)
-    value = mantissa ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
-  else if (!f.infinite && magnitude == (1u << (f.bits() - 1)) - 1)
-    value = std::numeric_limits<double>::quiet_NaN();
-  else if (exponent == 0)
-    value = std::ldexp(double(mantissa), 1 - f.bias() - f.mantissaBits);
-  else
-    value = std::ldexp(double(mantissa | 1u << f.mantissaBits), int(exponent) - f.bias() - f.mantissaBits);
-  return negative ? -value : value;
+bool isTiny(const FloatFormat &format, double value, Rounding rounding) {
+  double smallest = format.smallestNormal(), magnitude = std::fabs(value);
+  if (!(magnitude < smallest))
+    return false;
+  // Twice the value has that precision where it could round up to twice the smallest normal number.
+  return magnitude < smallest / 2 ||
+         (encode(format, 2 * value, rounding) & (format.signBit() - 1)) < 2u << format.mantissaBits;
 }
 
-uint32_t encode(const FloatFormat &f, double value, Rounding rounding, bool saturateFinite) {
-  if (std::isnan(value))
-    return f.canonicalNan;
-  bool negative = std::signbit(value);
-  uint32_t sign = uint32_t(negative) << (f.bits() - 1);
-  uint32_t overflow = saturateFinite ? f.largest() : f.infinite ? f.infinity() : f.canonicalNan;
-  double magnitude = std::fabs(value);
-  if (std::isinf(magnitude))
-    return sign | overflow;
-  if (magnitude == 0)
-    return sign;
-  // The weight of the last mantissa bit: fixed below the smallest normal number.
-  int exponent = std::max(std::ilogb(magnitude), 1 - f.bias());
-  double scaled = std::ldexp(magnitude, f.mantissaBits - exponent); // exact: at most 53 bits
-  double whole = std::floor(scaled), fraction = scaled - whole;
-  bool up = false;
-  switch (rounding) {
-  case Rounding::rn:
-    up = fraction > 0.5 || (fraction == 0.5 && std::fmod(whole, 2) != 0);
-    break;
-  case Rounding::rna:
-    up = fraction >= 0.5;
-    break;
-  case Rounding::rz:
-    break;
-  case Rounding::rm:
-    up = fraction > 0 && negative;
-    break;
-  case Rounding::rp:
-    up = fraction > 0 && !negative;
-    break;
+const FloatFormat *formatOf(ptx::Type type) {
+  using ptx::Type;
+  switch (type) {
+  case Type::f32:
+  case Type::f32x2:
+    return &formatF32;
+  case Type::tf32:
+    return &formatTf32;
+  case Type::f16:
+  case Type::f16x2:
+    return &formatF16;
+  case Type::bf16:
+  case Type::bf16x2:
+    return &formatBf16;
+  case Type::e4m3:
+  case Type::e4m3x2:
+    return &formatE4m3;
+  case Type::e5m2:
+  case Type::e5m2x2:
+    return &formatE5m2;
+  case Type::e2m1x2:
+    return &formatE2m1;
+  case Type::e2m3x2:
+    return &formatE2m3;
+  case Type::e3m2x2:
+    return &formatE3m2;
+  default:
+    return nullptr;
   }
-  uint64_t units = uint64_t(whole) + up;
-  // The hidden bit carries into the exponent by itself.
-  int64_t code = int64_t(units) + (int64_t(exponent + f.bias() - 1) << f.mantissaBits);
-  if (code > int64_t(f.largest())) {
-    // Rounding towards zero, or away from the infinity's side, stops at the largest finite value.
-    bool stops = f.infinite && (rounding == Rounding::rz || (rounding == Rounding::rm && !negative) ||
-                                (rounding == Rounding::rp && negative));
-    return sign | (stops ? f.largest() : overflow);
-  }
-  return sign | uint32_t(code);
 }
 
 } // namespace interlock::emu::alu
