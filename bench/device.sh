@@ -64,7 +64,7 @@ query() {
 }
 
 tests() {
-  check "gpu tests" 400 tests.log "$bin/interlock-gpu-tests" --gtest_brief=1
+  check "gpu tests" 400 tests.log "$bin/interlock-gpu-tests" --device cuda --gtest_brief=1
   grep -E '^\[  (PASSED|FAILED|SKIPPED) ' "$out/tests.log" | tail -n 12 | tee -a "$summary"
 }
 

@@ -15,6 +15,7 @@
 
 #include <array>
 #include <optional>
+#include <span>
 
 namespace interlock::bench {
 
@@ -59,7 +60,7 @@ private:
   using Graphs = std::vector<GraphId>; ///< one per rank
 
   Status setUp();
-  Status setUpRank(uint32_t rank);
+  Status setUpRank(uint32_t rank, std::span<const std::byte> rows, std::span<const std::byte> scales);
   void countBytes();
   template <typename Enqueue> Result<GraphId> capture(uint32_t rank, Enqueue enqueue);
   /// Both kernels of a step over this many of each rank's tokens.
@@ -91,7 +92,7 @@ private:
   std::optional<KernelId> copy;
 };
 
-Status Case::setUpRank(uint32_t index) {
+Status Case::setUpRank(uint32_t index, std::span<const std::byte> rows, std::span<const std::byte> scales) {
   const LayerSpec &layer = options.layer;
   Rank &rank = ranks[index];
   uint32_t device = operation.device(index);
@@ -104,10 +105,6 @@ Status Case::setUpRank(uint32_t index) {
   ILK_ASSIGN_OR_RETURN(rank.out, DeviceBuffer::create(driver, device, tokens * combineRowBytes(layer)));
   ILK_ASSIGN_OR_RETURN(rank.outWeights, DeviceBuffer::create(driver, device, entries * sizeof(float)));
 
-  // Random rows: what a memory takes to move depends a little on the bits.
-  std::vector<std::byte> rows(rank.x.bytes()), scales(rank.scales.bytes());
-  fillTestRows(layer.dtype, options.seed, 0, index, rows);
-  fillTestScales(layer.dtype, options.seed, 0, index, scales);
   ILK_RETURN_IF_ERROR(driver.copyIn(rank.stream, rank.x.address(), rows.data(), rows.size()));
   ILK_RETURN_IF_ERROR(driver.copyIn(rank.stream, rank.scales.address(), scales.data(), scales.size()));
   ILK_RETURN_IF_ERROR(driver.copyIn(rank.stream, rank.ids.address(), rank.routing.ids.data(), entries * 4));
@@ -121,9 +118,13 @@ Status Case::setUp() {
   routing.seed = options.seed;
   ILK_ASSIGN_OR_RETURN(auto made, makeRouting(layer, routing, std::vector<uint32_t>(layer.ranks, layer.maxTokens)));
   std::vector<StreamId> streams;
+  // Random rows, since what a memory takes to move depends a little on the bits; the same for every rank.
+  std::vector<std::byte> rows(layer.maxTokens * rowBytes(layer)), scales(uint64_t(layer.maxTokens) * layer.scaleBytes);
+  fillTestRows(layer.dtype, options.seed, 0, 0, rows);
+  fillTestScales(layer.dtype, options.seed, 0, 0, scales);
   for (uint32_t rank = 0; rank < layer.ranks; ++rank) {
     ranks[rank].routing = std::move(made[rank]);
-    ILK_RETURN_IF_ERROR(setUpRank(rank));
+    ILK_RETURN_IF_ERROR(setUpRank(rank, rows, scales));
     streams.push_back(ranks[rank].stream);
   }
   countBytes();

@@ -28,6 +28,9 @@ TEST_F(GpuMatrix, EveryType) {
   for (uint32_t ranks : {2u, 4u, 8u})
     for (DType dtype : {DType::f32, DType::f16, DType::bf16, DType::f8e4m3fn, DType::f8e4m3fnuz, DType::f8e5m2})
       for (DType combine : {DType::f32, DType::f16, DType::bf16}) {
+        // With four ranks each type to each; a kernel takes the driver a while to assemble.
+        if (ranks != 4 && combine != (byteSize(dtype) == 1 ? DType::bf16 : dtype))
+          continue;
         GpuCase each;
         each.label = fmt::format("{} ranks, {} to {}", ranks, name(dtype), name(combine));
         each.trip.layer.ranks = ranks;
@@ -60,6 +63,7 @@ TEST_F(GpuMatrix, EveryScheduleClusterAndWait) {
 }
 
 TEST_F(GpuMatrix, OddShapes) {
+  // At most 32 ranks a GPU: it has that many hardware queues, and streams that share one wait for each other.
   struct Shape {
     uint32_t ranks, experts, topk, hidden;
     std::vector<uint32_t> tokens;
@@ -67,7 +71,7 @@ TEST_F(GpuMatrix, OddShapes) {
   const Shape shapes[] = {
       {1, 1, 1, 8, {1}},           {3, 10, 5, 2888, {0, 1, 17}},   {7, 64, 32, 72, {40, 0, 3}},
       {8, 256, 8, 7168, {130, 1}}, {5, 3, 2, 1032, {33, 0, 0, 2}}, {16, 16, 16, 8, {65}},
-      {64, 64, 6, 16, {9, 0, 2}},
+      {24, 48, 6, 16, {9, 0, 2}},
   };
   for (const Shape &shape : shapes) {
     GpuCase each;
@@ -140,7 +144,7 @@ TEST_F(GpuMatrix, MoreCtasThanTheDeviceHolds) {
 }
 
 TEST_F(GpuMatrix, SeededDraw) {
-  const uint32_t draws = test::onGpu() ? 150 : 10;
+  const uint32_t draws = test::onGpu() ? 60 : 10;
   for (uint32_t i = 0; i < draws && !HasFailure(); ++i) {
     Random random(i, 7, 11);
     GpuCase each;

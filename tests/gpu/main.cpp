@@ -41,11 +41,17 @@ int main(int argc, char **argv) {
   testing::InitGoogleTest(&argc, argv);
   interlock::test::DeviceOptions options;
   CLI::App app("the generated kernels on the GPUs of this machine");
-  app.add_option("--device", options.device, "cuda or emulator")->check(CLI::IsMember({"cuda", "emulator"}));
+  app.add_option("--device", options.device, "cuda (the default, but then it must be there) or emulator")
+      ->check(CLI::IsMember({"cuda", "emulator"}));
   app.add_option("--compiler", options.compiler, "the compiler plugin (default: as the library finds it)");
   app.add_option("--test-seconds", options.testSeconds, "a test that takes longer ends the program");
   CLI11_PARSE(app, argc, argv);
   interlock::test::openDevice(options);
+  // Without a GPU the tests skip, unless it was asked for by name.
+  if (app.count("--device") && !interlock::test::device()) {
+    std::fprintf(stderr, "interlock-gpu-tests: %s\n", interlock::test::deviceMissing().c_str());
+    return 1;
+  }
   testing::UnitTest::GetInstance()->listeners().Append(new Clock(options.testSeconds)); // gtest owns it
   int code = RUN_ALL_TESTS();
   interlock::test::closeDevice();
