@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 #
-# Everything that needs a GPU, in one go: device.sh OUT [ARCHIVE] [STEP…]. OUT gets at most eight files; ARCHIVE is what
-# bench/pack.sh made (without one: the programs beside this script). Steps: query tests sanitizer run bench sweep; all but
-# sweep if none is named. A step that fails or runs too long does not stop the next; the summary comes last, and the exit
-# code is the number of checks that failed.
+# Everything that needs a GPU, in one go: device.sh OUT [ARCHIVE] [STEP…]. OUT gets at most eight files; ARCHIVE is
+# what bench/pack.sh made (without one: the programs beside this script). Steps: query tests sanitizer run bench sweep;
+# all but sweep if none is named. A step that fails or runs too long does not stop the next; the summary comes last, and
+# the exit code is the number of checks that failed.
 set -uo pipefail
 out=${1:?expected a folder for the results}
 shift
@@ -57,8 +57,8 @@ check() {
 
 query() {
   check "nvidia-smi" 60 device.txt nvidia-smi
-  nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.mem,clocks.max.sm,clocks.max.mem,power.limit,temperature.gpu \
-    --format=csv >>"$out/device.txt" 2>&1
+  local fields=name,driver_version,clocks.sm,clocks.mem,clocks.max.sm,clocks.max.mem,power.limit,temperature.gpu
+  nvidia-smi --query-gpu="$fields" --format=csv >>"$out/device.txt" 2>&1
   uname -a >>"$out/device.txt"
   check "interlock doctor" 60 device.txt "$bin/interlock" doctor
 }
@@ -87,7 +87,8 @@ sanitizer() {
 
 run() {
   local device=(--device cuda --check)
-  check "deepseek-v3, 8 ranks" 120 run.log "$bin/interlock" run "${device[@]}" --ranks 8 --model deepseek-v3 --tokens 256
+  check "deepseek-v3, 8 ranks" 120 run.log "$bin/interlock" run "${device[@]}" --ranks 8 --model deepseek-v3 \
+    --tokens 256
   check "odd shapes" 120 run.log "$bin/interlock" run "${device[@]}" --ranks 3 --experts 10 --topk 5 --hidden 2888 \
     --dtype bf16 --tokens 0,1,17 --mask 0.2
   check "claimed, clusters of 4" 120 run.log "$bin/interlock" run "${device[@]}" --ranks 4 --experts 64 --topk 32 \
@@ -109,10 +110,12 @@ bench() {
 # Over the geometries of the target figure; few runs each.
 sweep() {
   check "sweep" 560 sweep.log "$bin/interlock-bench-gpu" --commit "$commit" --cache-dir "$work/cache" --ranks 8 \
-    --tokens 4096 --block 256,512,1024 --tile 2,4,8,16 --ctas-per-rank 16,32,48 --runs 7 --warmups 2 -o "$out/sweep.json"
+    --tokens 4096 --block 256,512,1024 --tile 2,4,8,16 --ctas-per-rank 16,32,48 --runs 7 --warmups 2 \
+    -o "$out/sweep.json"
   for phase in dispatch combine; do
     # The best three by time.
-    sed -nE "s/^(.*: $phase ([0-9.]+) us, .*)\$/\2\t\1/p" "$out/sweep.log" | sort -n | head -n 3 | cut -f2- | tee -a "$summary"
+    sed -nE "s/^(.*: $phase ([0-9.]+) us, .*)\$/\2\t\1/p" "$out/sweep.log" |
+      sort -n | head -n 3 | cut -f2- | tee -a "$summary"
   done
 }
 

@@ -1,8 +1,9 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a person would write in CUDA C++ for the dispatch of templates/dispatch.mlir: the same protocol, the same geometry,
-// grid-stride tiles, no cluster. It is here to be compiled (bench_compile.cpp), with the numbers that the generator folds
-// in given as macros by compile/DispatchSource.cpp, and `--check` runs it against the reference. Nothing is included.
+// What a person would write in CUDA C++ for the dispatch of templates/dispatch.mlir: the same protocol, the same
+// geometry, grid-stride tiles, no cluster. It is here to be compiled (bench_compile.cpp), with the numbers that the
+// generator folds in given as macros by compile/DispatchSource.cpp; `--check` runs it against the reference. Nothing is
+// included.
 
 typedef unsigned int u32;
 typedef unsigned long long u64;
@@ -67,7 +68,9 @@ __device__ __forceinline__ bool waitSignal(u64 at, u64 value, u64 timeout) {
   }
 }
 
-__device__ __forceinline__ u64 peer(const Params &p, u32 rank, u64 offset) { return p.window + rank * p.stride + offset; }
+__device__ __forceinline__ u64 peer(const Params &p, u32 rank, u64 offset) {
+  return p.window + rank * p.stride + offset;
+}
 
 __device__ __forceinline__ u64 regionRow(const Params &p, u32 slot) {
   return u64(p.buffer * RANKS + p.rank) * ROWS_PER_SOURCE + slot;
