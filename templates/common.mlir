@@ -73,7 +73,8 @@ func.func private @live_ranks(%control: !sync.ptr<global>) -> i64 {
   %dead_at = arith.constant #control_dead
   %lost_p = ep.offset %control, %lost_at : !sync.ptr<global>
   %dead_p = ep.offset %control, %dead_at : !sync.ptr<global>
-  %lost = ep.load %lost_p : !sync.ptr<global> -> i64
+  // another CTA of this launch may be adding to it
+  %lost = sync.signal_load relaxed gpu %lost_p : i64
   %dead = ep.load %dead_p : !sync.ptr<global> -> i64
   %out = arith.ori %lost, %dead : i64
   %in = arith.xori %out, %ones : i64

@@ -3,7 +3,7 @@
 
 #include "compiler/Target/CubinAssembler.h"
 #include "compiler/Target/NVPTX.h"
-#include "compiler/Transforms/Pipeline.h"
+#include "compiler/Pipeline/Pipeline.h"
 #include "compiler/Transforms/StageModule.h"
 
 #include "mlir/IR/Diagnostics.h"

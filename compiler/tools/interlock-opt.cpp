@@ -1,7 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
 // mlir-opt with the dialects, passes and pipelines of Interlock.
-#include "compiler/Transforms/Pipeline.h"
+#include "compiler/Pipeline/Pipeline.h"
 
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"

@@ -20,6 +20,7 @@ Result<std::unique_ptr<const Api>> Api::load() {
 #include "runtime/Driver/CudaSymbols.def"
 #undef ILK_CUDA
   api->funcGetParamInfo = reinterpret_cast<decltype(api->funcGetParamInfo)>(dlsym(library, "cuFuncGetParamInfo"));
+  api->funcLoad = reinterpret_cast<decltype(api->funcLoad)>(dlsym(library, "cuFuncLoad"));
   if (missing)
     return makeError(Code::unsupported,
                      fmt::format("the CUDA driver lacks {}: a driver of CUDA 11.8 or later would do", missing));

@@ -60,6 +60,8 @@ struct Api {
 
   /// cuFuncGetParamInfo: offset and size of a kernel's parameter. Null before CUDA 12.4.
   CudaResult (*funcGetParamInfo)(CudaFunction, size_t, size_t *, size_t *) = nullptr;
+  /// cuFuncLoad: loads a kernel that the driver would load lazily. Null before CUDA 12.4.
+  CudaResult (*funcLoad)(CudaFunction) = nullptr;
 
   /// Loads libcuda.so.1 and resolves every entry point; the library stays loaded.
   static Result<std::unique_ptr<const Api>> load();

@@ -204,6 +204,12 @@ public:
       api->moduleUnload(state.module);
       return tl::unexpected(api->error(fmt::format("find the kernel {}", image.entry).c_str(), result));
     }
+    // Left to its first launch, loading waits for the kernels that run (CUDA C++ Programming Guide, "Lazy Loading"), and
+    // one of those may be waiting for this one.
+    if (result = api->funcLoad ? api->funcLoad(state.function) : success; result != success) {
+      api->moduleUnload(state.module);
+      return tl::unexpected(api->error(fmt::format("load the kernel {}", image.entry).c_str(), result));
+    }
     state.paramBytes = paramBytesOf(state.function);
     return kernels.add(state);
   }

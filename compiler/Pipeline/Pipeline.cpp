@@ -1,5 +1,5 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
-#include "compiler/Transforms/Pipeline.h"
+#include "compiler/Pipeline/Pipeline.h"
 
 #include "compiler/Conversion/Passes.h"
 #include "compiler/Transforms/Passes.h"

@@ -1,0 +1,48 @@
+// RUN: interlock-opt %s --ep-lower-tiles | FileCheck %s
+
+// CHECK-LABEL: func.func @strided
+// CHECK: %[[FIRST:.*]] = ep.cta_id
+// CHECK: %[[STEP:.*]] = ep.cta_count
+// CHECK: scf.for %{{.*}} = %[[FIRST]] to %{{.*}} step %[[STEP]]
+// CHECK-NOT: sync.handoff
+func.func @strided(%count: i32, %claim: !sync.ptr<global>, %out: !sync.ptr<global>) {
+  ep.for_each_tile %tile in %count claim %claim {schedule = #ep.schedule<grid_stride>, cluster = 1 : i32} {
+    ep.store %tile, %out : i32, !sync.ptr<global>
+  }
+  return
+}
+
+// CTA r of a cluster takes the unit's tile r, if there is one.
+// CHECK-LABEL: func.func @strided_cluster
+// CHECK: %[[RANK:.*]] = ep.cluster_rank
+// CHECK: ep.cluster_id
+// CHECK: ep.cluster_count
+// CHECK: scf.for
+// CHECK: %[[TILE:.*]] = arith.addi %{{.*}}, %[[RANK]]
+// CHECK: arith.cmpi ult, %[[TILE]]
+// CHECK: scf.if
+func.func @strided_cluster(%count: i32, %claim: !sync.ptr<global>, %out: !sync.ptr<global>) {
+  ep.for_each_tile %tile in %count claim %claim {schedule = #ep.schedule<grid_stride>, cluster = 4 : i32} {
+    ep.store %tile, %out : i32, !sync.ptr<global>
+  }
+  return
+}
+
+// The leader claims and publishes; everybody waits, reads, and frees the slot; the leader drains it at the end.
+// CHECK-LABEL: func.func @claimed
+// CHECK: sync.handoff cluster = 2 stages = 1
+// CHECK: scf.while
+// CHECK: sync.producer_acquire
+// CHECK: sync.atomic add relaxed gpu
+// CHECK: sync.publish
+// CHECK: sync.consumer_wait
+// CHECK-NEXT: sync.cta_barrier
+// CHECK: sync.consumer_release
+// CHECK: scf.condition
+// CHECK: sync.producer_tail
+func.func @claimed(%count: i32, %claim: !sync.ptr<global>, %out: !sync.ptr<global>) {
+  ep.for_each_tile %tile in %count claim %claim {schedule = #ep.schedule<claimed>, cluster = 2 : i32} {
+    ep.store %tile, %out : i32, !sync.ptr<global>
+  }
+  return
+}
