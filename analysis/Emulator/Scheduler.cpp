@@ -9,7 +9,7 @@
 namespace interlock::emu {
 namespace {
 
-constexpr uint32_t rotationStreak = 96;    ///< instructions after which a spinning group lets others go
+constexpr uint32_t rotationStreak = 96;   ///< instructions after which a spinning group lets others go
 constexpr uint32_t workWithoutPoll = 128; ///< instructions without a poll after which a warp counts as working
 constexpr uint64_t firstLeapNs = 1000;
 constexpr uint64_t idleLimitNs = 100'000'000'000;

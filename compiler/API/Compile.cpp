@@ -1,9 +1,9 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 #include "compiler/API/Compile.h"
 
+#include "compiler/Pipeline/Pipeline.h"
 #include "compiler/Target/CubinAssembler.h"
 #include "compiler/Target/NVPTX.h"
-#include "compiler/Pipeline/Pipeline.h"
 #include "compiler/Transforms/StageModule.h"
 
 #include "mlir/IR/Diagnostics.h"

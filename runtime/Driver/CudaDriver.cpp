@@ -204,13 +204,13 @@ public:
       api->moduleUnload(state.module);
       return tl::unexpected(api->error(fmt::format("find the kernel {}", image.entry).c_str(), result));
     }
-    // Left to its first launch, loading waits for the kernels that run (CUDA C++ Programming Guide, "Lazy Loading"), and
-    // one of those may be waiting for this one.
+    // Left to its first launch, loading waits for the kernels that run (CUDA C++ Programming Guide, "Lazy Loading"),
+    // and one of those may be waiting for this one.
     if (result = api->funcLoad ? api->funcLoad(state.function) : success; result != success) {
       api->moduleUnload(state.module);
       return tl::unexpected(api->error(fmt::format("load the kernel {}", image.entry).c_str(), result));
     }
-    state.paramBytes = paramBytesOf(state.function);
+    state.paramBytes = paramBytesOf(state.function, image);
     return kernels.add(state);
   }
   Status unload(KernelId kernel) override {
@@ -336,10 +336,12 @@ private:
     bool pushed;
   };
 
-  size_t paramBytesOf(CudaFunction function) const {
-    size_t end = 0, offset = 0, size = 0;
-    for (size_t i = 0; api->funcGetParamInfo && api->funcGetParamInfo(function, i, &offset, &size) == success; ++i)
-      end = offset + size;
+  /// Asks for as many parameters as the text declares: one more would be an error that checking tools report.
+  size_t paramBytesOf(CudaFunction function, const KernelImage &image) const {
+    size_t end = 0, offset = 0, size = 0, count = ptxParamCount(image.text, image.entry);
+    for (size_t i = 0; i < count && api->funcGetParamInfo; ++i)
+      if (api->funcGetParamInfo(function, i, &offset, &size) == success)
+        end = offset + size;
     return end;
   }
 

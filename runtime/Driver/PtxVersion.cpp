@@ -30,4 +30,25 @@ uint32_t ptxVersionOf(std::string_view ptx) {
   return major * 10 + minor;
 }
 
+size_t ptxParamCount(std::string_view ptx, std::string_view entry) {
+  constexpr std::string_view directive = ".entry", param = ".param";
+  for (size_t at = ptx.find(directive); at != std::string_view::npos; at = ptx.find(directive, at + 1)) {
+    std::string_view rest = ptx.substr(at + directive.size());
+    size_t open = rest.find_first_of("({;");
+    size_t begin = rest.find_first_not_of(" \t\r\n");
+    if (open == std::string_view::npos || rest[open] != '(' || begin >= open)
+      continue;
+    std::string_view name = rest.substr(begin, open - begin);
+    name = name.substr(0, name.find_last_not_of(" \t\r\n") + 1);
+    if (name != entry)
+      continue;
+    std::string_view list = rest.substr(open, rest.find(')', open) - open);
+    size_t count = 0;
+    for (size_t found = list.find(param); found != std::string_view::npos; found = list.find(param, found + 1))
+      ++count;
+    return count;
+  }
+  return 0;
+}
+
 } // namespace interlock

@@ -1,37 +1,46 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// The table of launch geometries: what was found to be good for a number of tokens, cut to what a device can hold.
+// Launch geometry where none is asked for: what was found to be good on an H200 (bench/results/single_gpu.json), cut to
+// what a device can hold.
 #include "interlock/operation.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace interlock {
 
 namespace {
-/// A row serves layers of at most `tokens` tokens. Few tokens: one a tile, so that every CTA has one; many: larger
-/// tiles, so that the scan that finds slots is shared by more rows.
-struct GeometryRow {
-  uint32_t tokens, blockThreads, tileTokens;
-};
-constexpr GeometryRow dispatchTable[] = {{32, 512, 1}, {256, 512, 2}, {2048, 512, 4}, {UINT32_MAX, 512, 8}};
-constexpr GeometryRow combineTable[] = {{256, 512, 1}, {2048, 512, 2}, {UINT32_MAX, 512, 4}};
+/// What the templates do with a tile: a warp takes four packets a lane at a time, and a dispatch one item more per
+/// token for its meta row.
+constexpr uint32_t segmentBytes = 4 * 32 * 16;
+/// Tokens per tile at most: beyond these nothing was gained.
+constexpr uint32_t dispatchTile = 8, combineTile = 16;
+/// A dispatch of many tiles is bound by memory and gains nothing from more threads; a short one and a combine hide
+/// their latency with them.
+constexpr uint32_t leastThreads = 128, streamingThreads = 256, mostThreads = 1024;
 
+uint32_t ceilDiv(uint64_t value, uint64_t by) { return uint32_t((value + by - 1) / by); }
 uint32_t roundUp(uint64_t value, uint32_t step) { return uint32_t((value + step - 1) / step * step); }
 } // namespace
 
 LaunchGeometry defaultGeometry(const LayerSpec &layer, KernelKind kind, uint32_t cluster, const DeviceInfo &device,
                                uint32_t ranksOnDevice, LaunchGeometry asked) {
   cluster = std::max(1u, cluster); // a size that cannot be is for validate() to refuse
-  const GeometryRow *row = kind == KernelKind::dispatch ? dispatchTable : combineTable;
-  while (row->tokens < layer.maxTokens)
-    ++row;
-  if (!asked.blockThreads)
-    asked.blockThreads = row->blockThreads;
+  bool dispatch = kind == KernelKind::dispatch;
+  // One CTA a multiprocessor, shared among the ranks: all of them must be resident at once, whoever starts first.
+  uint32_t share = std::max(1u, device.multiprocessors / std::max(1u, ranksOnDevice));
+  uint32_t tokensPerCta = std::max(1u, ceilDiv(layer.maxTokens, share));
+  // Few tokens: one tile a CTA, so that nothing runs one after the other.
   if (!asked.tileTokens)
-    asked.tileTokens = row->tileTokens;
+    asked.tileTokens = std::min(std::bit_ceil(tokensPerCta), dispatch ? dispatchTile : combineTile);
+  if (!asked.blockThreads) {
+    uint64_t row = dispatch ? rowBytes(layer) : combineRowBytes(layer);
+    uint64_t items = uint64_t(asked.tileTokens) * (ceilDiv(row, segmentBytes) + (dispatch ? 1 : 0));
+    bool streaming = dispatch && tokensPerCta > 2 * asked.tileTokens;
+    uint32_t most = streaming ? streamingThreads : mostThreads;
+    asked.blockThreads = uint32_t(std::clamp<uint64_t>(std::bit_ceil(32 * items), leastThreads, most));
+  }
   if (!asked.grid) {
-    // One CTA a multiprocessor, shared among the ranks: all of them must be resident at once, whoever starts first.
-    uint32_t share = std::max(1u, device.multiprocessors / std::max(1u, ranksOnDevice));
     uint64_t tiles = std::max<uint64_t>(1, (uint64_t(layer.maxTokens) + asked.tileTokens - 1) / asked.tileTokens);
     asked.grid = std::max(cluster, std::min(share / cluster * cluster, roundUp(tiles, cluster)));
   }

@@ -15,11 +15,12 @@ extern "C" {
 #define ILK_COMPILER_ABI 1
 
 typedef struct ilk_compiler_request {
-  size_t size;              /**< sizeof(ilk_compiler_request) of the caller */
-  const char *spec;         /**< canonicalForm() of the KernelSpec */
+  size_t size;      /**< sizeof(ilk_compiler_request) of the caller */
+  const char *spec; /**< canonicalForm() of the KernelSpec */
   size_t spec_size;
   const char *template_dir; /**< directory that overrides the embedded templates, or NULL */
-  const char *parts;        /**< comma-separated names of the parts wanted: stages,expanded,verified,lowered,llvm,ptx,cubin,meta */
+  const char *parts; /**< comma-separated names of the parts wanted, of stages, expanded, verified, lowered, llvm,
+                        ptx, cubin and meta */
 } ilk_compiler_request;
 
 typedef struct ilk_compiler_output ilk_compiler_output;
@@ -32,7 +33,8 @@ const char *ilk_compiler_identity(void);
 /** Compiles. Returns 0, or non-zero with the reason in ilk_compiler_output_error; `*out` is set in both cases. Any
  * thread may call it, several at a time. */
 int32_t ilk_compiler_compile(const ilk_compiler_request *request, ilk_compiler_output **out);
-/** A part's bytes, owned by `out`; NULL if the part was not asked for or could not be made (then meta's `remarks` says why). */
+/** A part's bytes, owned by `out`; NULL if the part was not asked for or could not be made (then meta's `remarks` says
+ * why). */
 const char *ilk_compiler_output_part(const ilk_compiler_output *out, const char *name, size_t *size);
 /** The diagnostics, ended by a zero byte; empty on success. */
 const char *ilk_compiler_output_error(const ilk_compiler_output *out);

@@ -17,7 +17,8 @@ struct WindowLayout {
   uint64_t control;   ///< ControlBlock; only its owner's kernels touch it
   uint64_t results;   ///< OpResult[2], indexed by KernelKind: written by the kernel's last CTA
   uint64_t started;   ///< per source rank, signalStride apart: u64 count of operations that the source has started
-  uint64_t arrived;   ///< per source rank, signalStride apart: u64 number of the source's last dispatch whose rows are all here
+  uint64_t arrived;   ///< per source rank, signalStride apart: u64 number of the source's last dispatch whose rows are
+                      ///< all here
   uint64_t counts;    ///< u32[B][ranks]: rows that each source wanted to send (may exceed the capacity)
   uint64_t landing;   ///< [B][ranks][rowsPerSource][rowStride]: dispatched token rows, in the source's token order
   uint64_t meta;      ///< [B][ranks][rowsPerSource][metaStride]: see below
@@ -78,8 +79,8 @@ struct DispatchParams {
   uint64_t slots;     ///< out, i32 [maxTokens][topk]: row at the expert's rank, or -1 (masked, dropped, dead)
   uint64_t timeoutNs; ///< bound of every wait, in nanoseconds of the device's global timer
   uint32_t rank;
-  uint32_t tokens;    ///< at most maxTokens
-  uint32_t buffer;    ///< 0 or 1
+  uint32_t tokens; ///< at most maxTokens
+  uint32_t buffer; ///< 0 or 1
   uint32_t reserved;
 };
 struct CombineParams {
@@ -87,8 +88,8 @@ struct CombineParams {
   uint64_t out;        ///< [tokens][combineRowBytes]
   uint64_t outWeights; ///< f32 [tokens][topk], or 0
   uint64_t ids;
-  uint64_t weights;    ///< f32 [tokens][topk] applied to the gathered rows, or 0 for a plain sum
-  uint64_t slots;      ///< i32 [maxTokens][topk] from the dispatch
+  uint64_t weights; ///< f32 [tokens][topk] applied to the gathered rows, or 0 for a plain sum
+  uint64_t slots;   ///< i32 [maxTokens][topk] from the dispatch
   uint64_t timeoutNs;
   uint32_t rank, tokens, buffer, reserved;
 };

@@ -15,7 +15,7 @@ namespace interlock INTERLOCK_API {
 class KernelCache;
 
 struct KernelCacheConfig {
-  std::string directory;               ///< of the disk cache, made if it is missing; empty: memory only
+  std::string directory;                 ///< of the disk cache, made if it is missing; empty: memory only
   uint64_t maxBytes = uint64_t(1) << 30; ///< of the disk cache; least recently used entries go first
   uint64_t maxFiles = 10'000;
   std::string compilerPath; ///< of libinterlock_compiler.so; empty: beside libinterlock.so, in ../lib, or by name
@@ -29,4 +29,4 @@ std::shared_ptr<KernelCache> openKernelCache(const KernelCacheConfig &config);
 /// Every downgrade so far, one sentence each.
 std::vector<std::string> cacheNotes(const KernelCache &cache);
 
-} // namespace interlock
+} // namespace interlock INTERLOCK_API

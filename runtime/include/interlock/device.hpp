@@ -93,9 +93,9 @@ Result<std::unique_ptr<Driver>> openCuda();
 struct EmulatorOptions {
   std::string target = "sm_90a"; ///< the chip to be
   uint32_t devices = 1;
-  uint32_t residency = 0;        ///< CTAs that one device runs side by side; 0: 132 as on an H200
-  uint64_t seed = 0;             ///< of the scheduler that interleaves warps, CTAs and devices
+  uint32_t residency = 0; ///< CTAs that one device runs side by side; 0: 132 as on an H200
+  uint64_t seed = 0;      ///< of the scheduler that interleaves warps, CTAs and devices
 };
 Result<std::unique_ptr<Driver>> openEmulator(const EmulatorOptions &options);
 
-} // namespace interlock
+} // namespace interlock INTERLOCK_API

@@ -16,4 +16,4 @@ namespace interlock INTERLOCK_API {
 /// The library's version, "0.1.0".
 std::string_view version();
 
-} // namespace interlock
+} // namespace interlock INTERLOCK_API

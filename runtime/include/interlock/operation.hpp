@@ -152,4 +152,4 @@ private:
   std::unique_ptr<State> state;
 };
 
-} // namespace interlock
+} // namespace interlock INTERLOCK_API

@@ -23,18 +23,19 @@ enum class Schedule : uint8_t { gridStride, claimed };
 /// fence behind it (PTX ISA 8.6, sm_90), or `.acquire.cluster` on the wait itself.
 enum class WaitStrategy : uint8_t { relaxedFence, acquire };
 
-/// The MoE layer and its wire format: what dispatch and combine have in common, and what the symmetric window depends on.
+/// The MoE layer and its wire format: what dispatch and combine have in common, and what the symmetric window depends
+/// on.
 struct LayerSpec {
-  uint32_t ranks = 0;                 ///< ranks of the expert-parallel group, 1 to 64
-  uint32_t experts = 0;               ///< global experts; rank r owns [r*ceil(E/R), min(E, (r+1)*ceil(E/R)))
-  uint32_t topk = 0;                  ///< experts per token, 1 to 32
-  uint32_t hidden = 0;                ///< elements per token row; the row must be whole 16-byte packets
-  DType dtype = DType::bf16;          ///< dispatched rows
-  DType combineDType = DType::bf16;   ///< rows that combine reads and writes: f32, f16 or bf16
-  uint32_t scaleBytes = 0;            ///< bytes of quantisation scales that travel with each token, 0 if none
-  uint32_t maxTokens = 0;             ///< most tokens that one rank dispatches at a time
-  uint32_t capacity = 0;              ///< rows that one rank accepts from each source; 0 means maxTokens
-  bool expertRows = false;            ///< combine's input has a row per (token, expert) instead of per (token, rank)
+  uint32_t ranks = 0;               ///< ranks of the expert-parallel group, 1 to 64
+  uint32_t experts = 0;             ///< global experts; rank r owns [r*ceil(E/R), min(E, (r+1)*ceil(E/R)))
+  uint32_t topk = 0;                ///< experts per token, 1 to 32
+  uint32_t hidden = 0;              ///< elements per token row; the row must be whole 16-byte packets
+  DType dtype = DType::bf16;        ///< dispatched rows
+  DType combineDType = DType::bf16; ///< rows that combine reads and writes: f32, f16 or bf16
+  uint32_t scaleBytes = 0;          ///< bytes of quantisation scales that travel with each token, 0 if none
+  uint32_t maxTokens = 0;           ///< most tokens that one rank dispatches at a time
+  uint32_t capacity = 0;            ///< rows that one rank accepts from each source; 0 means maxTokens
+  bool expertRows = false;          ///< combine's input has a row per (token, expert) instead of per (token, rank)
 
   bool operator==(const LayerSpec &) const = default;
   uint32_t expertsPerRank() const { return (experts + ranks - 1) / ranks; }
@@ -45,11 +46,11 @@ struct LayerSpec {
 struct KernelSpec {
   KernelKind kernel = KernelKind::dispatch;
   LayerSpec layer;
-  std::string target = "sm_90a";      ///< a chip of targets()
+  std::string target = "sm_90a"; ///< a chip of targets()
   Schedule schedule = Schedule::gridStride;
-  uint32_t cluster = 1;               ///< CTAs per cluster: 1, 2, 4 or 8
-  uint32_t blockThreads = 512;        ///< threads per CTA: a multiple of the warp width, at most 1024
-  uint32_t tileTokens = 8;            ///< consecutive tokens per tile: 1, 2, 4, 8, 16 or 32
+  uint32_t cluster = 1;        ///< CTAs per cluster: 1, 2, 4 or 8
+  uint32_t blockThreads = 512; ///< threads per CTA: a multiple of the warp width, at most 1024
+  uint32_t tileTokens = 8;     ///< consecutive tokens per tile: 1, 2, 4, 8, 16 or 32
   WaitStrategy wait = WaitStrategy::relaxedFence;
 
   bool operator==(const KernelSpec &) const = default;
@@ -81,15 +82,15 @@ std::string_view name(WaitStrategy);
 
 /// A chip that kernels can be generated for, from Targets.def.
 struct TargetInfo {
-  std::string_view name;        ///< as the back end spells it: sm_90a
-  std::string_view vendor;      ///< nvptx
-  uint32_t computeCapability;   ///< 90 for sm_90a
-  uint32_t warpWidth;           ///< lanes
-  uint32_t minPtxIsa;           ///< 10*major+minor: the lowest PTX ISA that knows the chip
-  bool clusters;                ///< thread-block clusters and distributed shared memory
-  bool asyncBarrier;            ///< mbarrier with transaction counts, try_wait, st.async, bulk copies
-  bool restrictedFence;         ///< fence.acquire/release.sync_restrict
-  uint32_t maxSharedBytes;      ///< shared memory that a CTA can ask for
+  std::string_view name;      ///< as the back end spells it: sm_90a
+  std::string_view vendor;    ///< nvptx
+  uint32_t computeCapability; ///< 90 for sm_90a
+  uint32_t warpWidth;         ///< lanes
+  uint32_t minPtxIsa;         ///< 10*major+minor: the lowest PTX ISA that knows the chip
+  bool clusters;              ///< thread-block clusters and distributed shared memory
+  bool asyncBarrier;          ///< mbarrier with transaction counts, try_wait, st.async, bulk copies
+  bool restrictedFence;       ///< fence.acquire/release.sync_restrict
+  uint32_t maxSharedBytes;    ///< shared memory that a CTA can ask for
 };
 const std::vector<TargetInfo> &targets();
 [[nodiscard]] Result<TargetInfo> findTarget(std::string_view name);
@@ -103,4 +104,4 @@ struct ModelPreset {
 const std::vector<ModelPreset> &models();
 [[nodiscard]] Result<ModelPreset> findModel(std::string_view name);
 
-} // namespace interlock
+} // namespace interlock INTERLOCK_API

@@ -37,7 +37,7 @@ inline tl::unexpected<Error> makeError(Code code, std::string message) {
   return tl::unexpected<Error>(Error{code, std::move(message)});
 }
 
-} // namespace interlock
+} // namespace interlock INTERLOCK_API
 
 #define ILK_CONCAT_INNER(a, b) a##b
 #define ILK_CONCAT(a, b) ILK_CONCAT_INNER(a, b)

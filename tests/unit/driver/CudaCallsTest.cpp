@@ -46,7 +46,8 @@ protected:
     fake().failure = result;
   }
 
-  KernelImage image{.text = ".version 8.6\n", .binary = {}, .entry = "kernel"};
+  KernelImage image{
+      .text = ".version 8.6\n.entry kernel(.param .u64 a, .param .u64 b) { ret; }\n", .binary = {}, .entry = "kernel"};
   std::unique_ptr<Driver> driver;
   StreamId stream{};
   uint64_t params[2] = {0x1122334455667788, 2};

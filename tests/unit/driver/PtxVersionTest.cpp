@@ -19,6 +19,17 @@ TEST(PtxVersion, OfATextsDirective) {
   EXPECT_EQ(ptxVersionOf("// needs .version 9.9 or so\n.version 8.0\n"), 80u);
 }
 
+TEST(PtxParamCount, OfAnEntry) {
+  constexpr const char *text = ".visible .entry one(\n .param .u64 a,\n .param .align 8 .b8 b[16]\n)\n{ ret; }\n"
+                               ".entry none()\n{ .param .b32 x; ret; }\n.entry ones (.param .u32 c) { ret; }\n";
+  EXPECT_EQ(ptxParamCount(text, "one"), 2u);
+  EXPECT_EQ(ptxParamCount(text, "none"), 0u);
+  EXPECT_EQ(ptxParamCount(text, "ones"), 1u);
+  EXPECT_EQ(ptxParamCount(text, "on"), 0u);
+  for (const char *broken : {"", ".entry", ".entry one", ".entry one(", ".entry one(.param"})
+    EXPECT_LE(ptxParamCount(broken, "one"), 1u) << broken;
+}
+
 // PTX ISA, "Release Notes": the version that each CUDA release brought.
 TEST(PtxVersion, OfADriver) {
   const std::pair<int, uint32_t> published[] = {{11080, 78}, {12000, 80}, {12010, 81}, {12020, 82},
