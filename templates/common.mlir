@@ -2,6 +2,10 @@
 //
 // What the stage templates share. Private functions: each is inlined where it is called.
 //
+// Where the lanes of a warp leave a loop after different numbers of rounds, a warp_barrier follows before the warp goes on
+// as one. The assembler keeps values that are the same for a whole warp in registers of the warp, and ptxas 13.0 was seen
+// to let some lanes go on to the next tile while others still needed the last one's (tests/gpu, "lanes that leave late").
+//
 // Memory order, in one place. Three facts carry the whole protocol:
 //  1. A signal is set with release.sys and awaited with acquire.sys by one thread; cta_barrier then carries the order to
 //     the CTA's other threads (causality is transitive; PTX ISA, "Causality order").
@@ -102,6 +106,7 @@ func.func private @announce(%window: i64, %stride: i64, %rank: i32, %live: i64, 
         sync.signal_set release sys %p, %op : i64
       }
     }
+    sync.warp_barrier
   }
   return
 }
@@ -146,6 +151,7 @@ func.func private @await(%window: i64, %stride: i64, %rank: i32, %signals: i64, 
       }
     }
   }
+  sync.warp_barrier
   sync.cta_barrier
   %gone = ep.load %lost : !sync.ptr<shared> -> i64
   %kept = arith.xori %gone, %ones : i64

@@ -212,6 +212,8 @@ func.func private @write_slots(%ids: i64, %slots_out: i64, %first: i32, %tokens:
       }
     }
   }
+  // The lanes leave the loop after different numbers of rounds; what follows is done by whole warps.
+  sync.warp_barrier
   return
 }
 
@@ -368,6 +370,7 @@ func.func private @send_meta(%window: i64, %stride: i64, %rank: i32, %buffer: i3
         %scale_to = ep.offset %dest, %scale_off : !sync.ptr<global>
         ep.store %scale, %scale_to : i32, !sync.ptr<global>
       }
+      sync.warp_barrier
     }
     %minus = arith.subi %left, %one_wide : i64
     %next = arith.andi %left, %minus : i64
@@ -423,6 +426,7 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
     %p = func.call @shared_at(%counts, %r, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
     ep.store %zero, %p : i32, !sync.ptr<shared>
   }
+  sync.warp_barrier
   scf.if %leader {
     ep.store %zero, %cursor : i32, !sync.ptr<shared>
   }
@@ -508,6 +512,7 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
         sync.signal_set release sys %signal, %op : i64
       }
     }
+    sync.warp_barrier
     %here = func.call @await(%window, %stride, %rank, %arrived, %live, %op, %timeout)
         : (i64, i64, i32, i64, i64, i64, i64) -> i64
     scf.for %peer = %tid to %ranks step %threads : i32 {
@@ -522,6 +527,7 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
         %o1 = sync.atomic add relaxed cta %second, %count : !sync.ptr<shared>, i32
       }
     }
+    sync.warp_barrier
     sync.cta_barrier
     scf.if %leader {
       %received = ep.load %sums : !sync.ptr<shared> -> i32

@@ -37,6 +37,10 @@ int main(int argc, char **argv) {
   if (context.cacheDir.empty())
     context.cacheDir = interlock::defaultCacheDirectory(environment("XDG_CACHE_HOME"), environment("HOME"));
 
+  // Ranks that share a GPU wait for each other's kernels, so each of their streams needs a hardware queue of its own;
+  // the driver makes 8 unless it is told before it starts.
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", /*overwrite=*/0);
+
   CLI::App app("Generates, checks and runs the kernels that move MoE tokens between ranks", "interlock");
   app.require_subcommand(1);
   app.fallthrough();

@@ -143,8 +143,28 @@ TEST_F(GpuMatrix, MoreCtasThanTheDeviceHolds) {
   }
 }
 
+// Pairs of a tile that are no multiple of the threads: lanes of one warp leave the loop over them in different rounds,
+// and none may go on to the next tile before the others are done with this one.
+TEST_F(GpuMatrix, LanesThatLeaveLate) {
+  for (Schedule schedule : {Schedule::gridStride, Schedule::claimed})
+    for (uint32_t threads : {64u, 96u, 192u, 224u})
+      for (uint32_t topk : {7u, 13u, 15u}) {
+        GpuCase each;
+        each.label = fmt::format("{} threads, top-{}, {}", threads, topk, name(schedule));
+        each.trip.layer.ranks = 1;
+        each.trip.layer.experts = 26;
+        each.trip.layer.topk = topk;
+        each.trip.layer.hidden = 208;
+        each.trip.layer.maxTokens = 90;
+        each.trip.tokens = {76};
+        each.trip.operation.schedule = schedule;
+        each.trip.operation.dispatch = {4, threads, 16};
+        expectRight(each);
+      }
+}
+
 TEST_F(GpuMatrix, SeededDraw) {
-  const uint32_t draws = test::onGpu() ? 60 : 10;
+  const uint32_t draws = test::onGpu() ? 150 : 10;
   for (uint32_t i = 0; i < draws && !HasFailure(); ++i) {
     Random random(i, 7, 11);
     GpuCase each;
