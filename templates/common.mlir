@@ -3,8 +3,9 @@
 // What the stage templates share. Private functions: each is inlined where it is called.
 //
 // Where the lanes of a warp leave a loop after different numbers of rounds, a warp_barrier follows before the warp goes on
-// as one. The assembler keeps values that are the same for a whole warp in registers of the warp, and ptxas 13.0 was seen
-// to let some lanes go on to the next tile while others still needed the last one's (tests/gpu, "lanes that leave late").
+// as one. Without it ptxas 13.0 was seen to leave such a loop without a reconvergence (no BSSY/BSYNC around it), and an
+// H200 wrote slots for the wrong tokens; the likely reason is that some lanes went on to the next tile early. With it the
+// reconvergence is there in the SASS (tests/gpu, LanesThatLeaveLate).
 //
 // Memory order, in one place. Three facts carry the whole protocol:
 //  1. A signal is set with release.sys and awaited with acquire.sys by one thread; cta_barrier then carries the order to

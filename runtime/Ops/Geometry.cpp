@@ -1,6 +1,6 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// Launch geometry where none is asked for: what was found to be good on an H200 (bench/results/single_gpu.json), cut to
+// Launch geometry where none is asked for: what was found to be good on an H200 (bench/results/sweep.json), cut to
 // what a device can hold.
 #include "interlock/operation.hpp"
 
