@@ -1,0 +1,63 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// What a PTX text cannot say of itself: who else sees the memory behind a parameter, and which findings its author has
+// weighed. Contracts come from a file or from comment lines of the PTX, in one form.
+#pragma once
+
+#include "analysis/ScopeModel/Finding.h"
+
+#include <tl/expected.hpp>
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace interlock::lint {
+
+/// How far away the furthest agent is that accesses the memory that a parameter points to.
+enum class Peers : uint8_t { cta, cluster, gpu, sys, nic };
+
+/// What is known of one parameter, counted from 0.
+struct ParamContract {
+  std::optional<Peers> peers;
+  bool readOnlyDuringKernel = false; ///< nobody writes it while the kernel runs: non-coherent loads are right
+  bool pairsAcrossKernels = false;   ///< the other half of its releases or acquires is in another kernel
+};
+
+/// "This finding is known, and why it stands": rule SLnn, on one line of the text or (line 0) anywhere in the function
+/// or (function empty) in the file.
+struct Waiver {
+  std::string rule, function, reason;
+  uint32_t line = 0;      ///< of the instruction that is waived
+  scope::Place writtenAt; ///< of the waiver itself
+};
+
+struct Contract {
+  /// By kernel name; "" holds for every kernel that has no entry of its own.
+  std::map<std::string, std::map<uint32_t, ParamContract>, std::less<>> params;
+  std::vector<Waiver> waivers;
+};
+
+struct ContractError {
+  std::string file;
+  uint32_t line = 0, column = 0;
+  std::string message; ///< one lower-case sentence
+  std::string str() const;
+};
+
+/// Reads a contract file: one statement a line, `#` starts a comment.
+///
+///     param 0 peers=sys                    # of every kernel
+///     kernel dispatch param 3 ro-during-kernel
+///     kernel dispatch param 5 pairs-across-kernels
+///     waive SL27 kernel dispatch: all CTAs are resident, the launcher checks it
+[[nodiscard]] tl::expected<Contract, ContractError> readContract(std::string_view text, std::string_view file);
+/// The same statements in a PTX text, each on a comment line `// contract: …`. One inside a function's body, or on a
+/// line right before it, holds for that function; a waiver without a kernel holds for the instruction on its own or the
+/// next line.
+[[nodiscard]] tl::expected<Contract, ContractError> contractOfComments(std::string_view ptx, std::string_view file);
+/// What `more` says is added to `contract` and wins over it.
+void merge(Contract &contract, Contract more);
+
+} // namespace interlock::lint
