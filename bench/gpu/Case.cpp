@@ -50,8 +50,9 @@ public:
         (void)driver.destroyGraph(graph);
       (void)driver.destroyStream(rank.stream);
     }
-    if (copy)
-      (void)driver.unload(*copy);
+    for (std::optional<KernelId> kernel : {copy, fanOut})
+      if (kernel)
+        (void)driver.unload(*kernel);
   }
 
   Result<json> measure();
@@ -66,6 +67,7 @@ private:
   /// Both kernels of a step over this many of each rank's tokens.
   Status captureStep(uint32_t tokens, Graphs &dispatch, Graphs &combine);
   Result<Graphs> captureCopies(KernelKind kind);
+  Result<Graphs> captureFanOuts();
   Result<double> replay(const Graphs &graphs);
   Status checkDispatch(bool empty);
   Status checkCombine();
@@ -89,7 +91,7 @@ private:
   const CaseOptions &options;
   std::vector<Rank> ranks;
   std::optional<Gate> gate;
-  std::optional<KernelId> copy;
+  std::optional<KernelId> copy, fanOut;
 };
 
 Status Case::setUpRank(uint32_t index, std::span<const std::byte> rows, std::span<const std::byte> scales) {
@@ -130,9 +132,11 @@ Status Case::setUp() {
   countBytes();
   ILK_ASSIGN_OR_RETURN(gate, Gate::create(driver, 0, std::move(streams)));
   ILK_ASSIGN_OR_RETURN(copy, driver.load(0, {kernels::copyPtx, {}, "copy_packets"}));
+  ILK_ASSIGN_OR_RETURN(fanOut, driver.load(0, {kernels::copyPtx, {}, "fan_out_packets"}));
   for (KernelKind kind : {KernelKind::dispatch, KernelKind::combine})
     for (Rank &rank : ranks) {
-      uint64_t bytes = (bytesOf(rank, kind).read + bytesOf(rank, kind).written) / 2;
+      // A copy takes the mean of the two; the fan-out writes what the dispatch writes.
+      uint64_t bytes = std::max((bytesOf(rank, kind).read + bytesOf(rank, kind).written) / 2, rank.dispatch.written);
       if (!options.copies || bytes <= rank.copyFrom.bytes())
         continue;
       ILK_ASSIGN_OR_RETURN(rank.copyFrom, DeviceBuffer::create(driver, 0, bytes));
@@ -215,6 +219,24 @@ Result<Case::Graphs> Case::captureCopies(KernelKind kind) {
   return graphs;
 }
 
+/// Reads what the dispatch reads and writes what it writes: every piece once, to as many places in the mean.
+Result<Case::Graphs> Case::captureFanOuts() {
+  constexpr uint64_t pieceBytes = 2048;
+  Graphs graphs;
+  const KernelReport &kernel = operation.kernel(KernelKind::dispatch);
+  for (uint32_t index = 0; index < ranks.size(); ++index) {
+    const Bytes &bytes = ranks[index].dispatch;
+    std::array<uint64_t, 4> params{ranks[index].copyTo.address(), ranks[index].x.address(), bytes.read / pieceBytes,
+                                   bytes.written / pieceBytes};
+    ILK_ASSIGN_OR_RETURN(GraphId graph, capture(index, [&](Rank &rank) {
+                           return driver.launch(rank.stream, *fanOut, {kernel.grid, kernel.spec.blockThreads, 1, 0},
+                                                std::as_bytes(std::span(params)));
+                         }));
+    graphs.push_back(graph);
+  }
+  return graphs;
+}
+
 Result<double> Case::replay(const Graphs &graphs) {
   return gate->time([&](size_t i) { return driver.launchGraph(ranks[i].stream, graphs[i]); });
 }
@@ -264,38 +286,45 @@ Result<std::vector<double>> Case::timeAlone(const Graphs &graphs) {
   return runs;
 }
 
-/// Kernel and copy in turns, so that both meet the same clocks.
+/// Kernel and copies in turns, so that all meet the same clocks.
 Result<json> Case::measurePhase(KernelKind kind, const Graphs &kernels) {
-  std::vector<double> runs, copyRuns;
-  Graphs copies;
+  struct Series {
+    const char *name;
+    Graphs graphs;
+    std::vector<double> runs;
+  };
+  std::vector<Series> series{{"kernel", kernels, {}}};
   if (options.copies) {
-    ILK_ASSIGN_OR_RETURN(copies, captureCopies(kind));
+    ILK_ASSIGN_OR_RETURN(Graphs copies, captureCopies(kind));
+    series.push_back({"copy", std::move(copies), {}});
   }
-  for (uint32_t i = 0; i < options.warmups + options.runs; ++i) {
-    ILK_ASSIGN_OR_RETURN(double ns, replay(kernels));
-    if (i >= options.warmups)
-      runs.push_back(ns / 1000);
-    if (!options.copies)
-      continue;
-    ILK_ASSIGN_OR_RETURN(double copyNs, replay(copies));
-    if (i >= options.warmups)
-      copyRuns.push_back(copyNs / 1000);
+  if (options.copies && kind == KernelKind::dispatch) {
+    ILK_ASSIGN_OR_RETURN(Graphs fanOuts, captureFanOuts());
+    series.push_back({"fan_out", std::move(fanOuts), {}});
   }
+  for (uint32_t i = 0; i < options.warmups + options.runs; ++i)
+    for (Series &each : series) {
+      ILK_ASSIGN_OR_RETURN(double ns, replay(each.graphs));
+      if (i >= options.warmups)
+        each.runs.push_back(ns / 1000);
+    }
   const KernelReport &kernel = operation.kernel(kind);
   Bytes bytes = total(kind);
-  double moved = double(bytes.read + bytes.written);
+  double moved = double(bytes.read + bytes.written), kernelUs = median(series[0].runs);
   json object = {{"phase", name(kind)},
                  {"ctas_per_rank", kernel.grid},
                  {"block_threads", kernel.spec.blockThreads},
                  {"tile_tokens", kernel.spec.tileTokens},
                  {"bytes_read", bytes.read},
                  {"bytes_written", bytes.written},
-                 {"gb_per_s", moved / (median(runs) * 1000)}};
-  addRuns(object, "kernel", "us", runs);
-  if (options.copies) {
-    object["copy_gb_per_s"] = moved / (median(copyRuns) * 1000);
-    object["ratio"] = median(copyRuns) / median(runs);
-    addRuns(object, "copy", "us", copyRuns);
+                 {"gb_per_s", moved / (kernelUs * 1000)}};
+  for (const Series &each : series) {
+    addRuns(object, each.name, "us", each.runs);
+    if (&each == &series[0])
+      continue;
+    double us = median(each.runs);
+    object[std::string(each.name) + "_gb_per_s"] = moved / (us * 1000);
+    object[std::string(each.name) + "_ratio"] = us / kernelUs;
   }
   return object;
 }
