@@ -111,7 +111,8 @@ private:
   }
 
   Status emit() {
-    FailureOr<target::NVPTXOutput> output = timed("emit", [&] { return target::emitNVPTX(*module, options.target); });
+    FailureOr<target::NVPTXOutput> output =
+        timed("emit", [&] { return target::emitNVPTX(*module, options.target, {.keepLLVMIR = wants("llvm")}); });
     if (failed(output))
       return failure();
     keep("llvm", [&] { return output->llvmIR; });
