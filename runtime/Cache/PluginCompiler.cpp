@@ -33,7 +33,6 @@ struct Plugin {
   decltype(&ilk_compiler_output_part) part = nullptr;
   decltype(&ilk_compiler_output_error) error = nullptr;
   decltype(&ilk_compiler_output_free) release = nullptr;
-  std::string stated; ///< what `identity` gave: a JSON object
 };
 
 /// The file that this code was linked into. The loader knows the main program only by the name that it was called by,
@@ -89,9 +88,15 @@ public:
 
   Result<std::string> identity() override {
     ILK_ASSIGN_OR_RETURN(const Plugin *plugin, load());
+    // Asked for only here, since the plugin looks for its assembler to answer.
+    const char *stated = plugin->identity();
+    nlohmann::json json = nlohmann::json::parse(stated ? stated : "", nullptr, false);
+    if (!json.is_object())
+      return makeError(Code::unsupported, fmt::format("expected a compiler plugin to state its identity as a JSON "
+                                                      "object, got '{}': the plugin of this library's version would do",
+                                                      stated ? stated : ""));
     if (options.templateDir.empty())
-      return plugin->stated;
-    nlohmann::json json = nlohmann::json::parse(plugin->stated, nullptr, false);
+      return stated;
     ILK_ASSIGN_OR_RETURN(json["template_dir"], digestOfFolder(options.templateDir));
     return json.dump();
   }
@@ -149,12 +154,6 @@ private:
                        fmt::format("expected a compiler plugin of interface {}, got {}: the plugin of this "
                                    "library's version would do",
                                    ILK_COMPILER_ABI, complete ? std::to_string(found.abi()) : "an incomplete one"));
-    const char *stated = found.identity();
-    if (!stated || !nlohmann::json::parse(stated, nullptr, false).is_object())
-      return makeError(Code::unsupported, fmt::format("expected a compiler plugin to state its identity as a JSON "
-                                                      "object, got '{}': the plugin of this library's version would do",
-                                                      stated ? stated : ""));
-    found.stated = stated;
     plugin = std::move(found);
     return &*plugin;
   }
