@@ -103,10 +103,30 @@ public:
 
   Result<std::map<std::string, std::string>> compile(const KernelSpec &spec,
                                                      const std::vector<std::string> &parts) override {
+    std::string canonical = canonicalForm(spec);
+    ilk_compiler_request request{};
+    request.spec = canonical.data();
+    request.spec_size = canonical.size();
+    return compile(request, parts);
+  }
+
+  Result<std::map<std::string, std::string>> compile(const ModuleText &module, const std::vector<std::string> &parts) {
+    ilk_compiler_request request{};
+    request.module = module.text.data();
+    request.module_size = module.text.size();
+    request.module_file = module.file.c_str();
+    return compile(request, parts);
+  }
+
+private:
+  /// `request` says what to compile; the rest of it is filled in here.
+  Result<std::map<std::string, std::string>> compile(ilk_compiler_request &request,
+                                                     const std::vector<std::string> &parts) {
     ILK_ASSIGN_OR_RETURN(const Plugin *plugin, load());
-    std::string canonical = canonicalForm(spec), names = fmt::format("{}", fmt::join(parts, ","));
-    ilk_compiler_request request{sizeof(request), canonical.data(), canonical.size(),
-                                 options.templateDir.empty() ? nullptr : options.templateDir.c_str(), names.c_str()};
+    std::string names = fmt::format("{}", fmt::join(parts, ","));
+    request.size = sizeof(request);
+    request.template_dir = options.templateDir.empty() ? nullptr : options.templateDir.c_str();
+    request.parts = names.c_str();
     ilk_compiler_output *raw = nullptr;
     int32_t failed = plugin->compile(&request, &raw);
     std::unique_ptr<ilk_compiler_output, decltype(plugin->release)> output(raw, plugin->release);
@@ -121,7 +141,6 @@ public:
     return made;
   }
 
-private:
   Result<const Plugin *> load() {
     std::lock_guard lock(mutex);
     if (plugin)
@@ -164,6 +183,11 @@ private:
 };
 
 } // namespace
+
+Result<std::map<std::string, std::string>> compileModule(const PluginOptions &options, const ModuleText &module,
+                                                         const std::vector<std::string> &parts) {
+  return PluginCompiler(options).compile(module, parts);
+}
 
 std::shared_ptr<Compiler> makePluginCompiler(const PluginOptions &options) {
   return std::make_shared<PluginCompiler>(options);
