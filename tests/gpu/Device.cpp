@@ -47,6 +47,11 @@ const std::string &deviceMissing() { return opened().missing; }
 bool onGpu() { return opened().options.device == "cuda"; }
 KernelCache &sharedCache() { return *opened().cache; }
 
+Result<std::map<std::string, std::string>> compileText(const ModuleText &module,
+                                                       const std::vector<std::string> &parts) {
+  return compileModule({opened().options.compiler, {}}, module, parts);
+}
+
 GpuCase::GpuCase() {
   trip.layer.ranks = 4;
   trip.layer.experts = 16;
