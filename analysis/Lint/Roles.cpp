@@ -55,6 +55,7 @@ private:
 
   void refine(Actor &actor, uint32_t at, uint32_t predicate, bool value, unsigned depth) const;
   void compare(Actor &actor, uint32_t node, std::string_view comparison, bool value, unsigned depth) const;
+  bool compareValues(Actor &actor, const Value &a, int64_t constant, bool equal) const;
   void narrow(Actor &actor, Actor::Threads threads, uint32_t which) const;
 
   const Flat &flat;
@@ -131,6 +132,33 @@ void RoleFinder::refine(Actor &actor, uint32_t at, uint32_t predicate, bool valu
   actor.some = true;
 }
 
+/// What it tells of the actor that `a` is `constant`, or is not; false: nothing.
+bool RoleFinder::compareValues(Actor &actor, const Value &a, int64_t constant, bool equal) const {
+  if (!a.known || a.root != Value::noRoot || a.count != 1 || a.terms[0].factor != 1)
+    return false;
+  const Symbol &s = values.symbol(a.terms[0].symbol);
+  if (s.kind != SymbolKind::special)
+    return false;
+  uint32_t which = uint32_t(constant - a.constant);
+  bool cta = s.special == "cluster_ctarank" || s.special == "ctaid" || s.special == "cluster_ctaid" ||
+             s.special == "clusterid";
+  if (cta) {
+    if (actor.ctas == Actor::Ctas::all || equal) {
+      actor.ctas = equal ? Actor::Ctas::only : Actor::Ctas::except;
+      actor.cta = which + (s.special == "cluster_ctarank" ? 0 : 64 * uint32_t(s.special.size()));
+    }
+    return true;
+  }
+  bool tid = s.special == "tid" && s.component == 'x' && !manyDimensions;
+  if (!equal || (!tid && s.special != "laneid" && s.special != "warp"))
+    return false;
+  if (tid)
+    narrow(actor, Actor::Threads::one, which + 1);
+  else
+    narrow(actor, s.special == "warp" ? Actor::Threads::warp : Actor::Threads::lanes, which + 1);
+  return true;
+}
+
 void RoleFinder::compare(Actor &actor, uint32_t node, std::string_view comparison, bool value, unsigned depth) const {
   const Instruction &in = *flat.nodes[node].in;
   if (in.operands.size() < 3) {
@@ -155,26 +183,16 @@ void RoleFinder::compare(Actor &actor, uint32_t node, std::string_view compariso
       b.constant = 0;
     }
   }
-  bool single =
-      a.known && a.root == Value::noRoot && a.count == 1 && a.terms[0].factor == 1 && b.isConstant() && equality;
-  if (single && values.symbol(a.terms[0].symbol).kind == SymbolKind::special) {
-    const Symbol &s = values.symbol(a.terms[0].symbol);
-    uint32_t which = uint32_t(b.constant - a.constant);
-    bool cta = s.special == "cluster_ctarank" || s.special == "ctaid" || s.special == "cluster_ctaid" ||
-               s.special == "clusterid";
-    if (cta) {
-      if (actor.ctas == Actor::Ctas::all || equal) {
-        actor.ctas = equal ? Actor::Ctas::only : Actor::Ctas::except;
-        actor.cta = which + (s.special == "cluster_ctarank" ? 0 : 64 * uint32_t(s.special.size()));
-      }
-      return;
-    }
-    bool tid = s.special == "tid" && s.component == 'x' && !manyDimensions;
-    if (equal && (tid || s.special == "laneid" || s.special == "warp")) {
-      if (tid)
-        narrow(actor, Actor::Threads::one, which + 1);
-      else
-        narrow(actor, s.special == "warp" ? Actor::Threads::warp : Actor::Threads::lanes, which + 1);
+  if (equality && b.isConstant() && compareValues(actor, a, b.constant, equal))
+    return;
+  // `a | b` is zero if both are.
+  if (b.isConstant() && b.constant == 0 && equality && left->kind == OperandKind::reg) {
+    uint32_t d = values.reaching(node, flat.reg(flat.nodes[node], left->index));
+    if (d != ~0u && flat.nodes[d].in->opcode == "or" && flat.nodes[d].in->operands.size() == 3) {
+      actor.some |= !equal;
+      for (size_t i : {1, 2})
+        if (equal)
+          compareValues(actor, values.of(d, flat.nodes[d].in->operands[i]), 0, true);
       return;
     }
   }

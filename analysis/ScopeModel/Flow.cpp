@@ -39,9 +39,7 @@ std::vector<uint32_t> reversePostorder(const Program &program) {
 }
 
 /// Only some threads pass here, and it is known which.
-bool inRole(const Actor &actor) {
-  return actor.threads != Actor::Threads::all || actor.ctas != Actor::Ctas::all;
-}
+bool inRole(const Actor &actor) { return actor.threads != Actor::Threads::all || actor.ctas != Actor::Ctas::all; }
 
 } // namespace
 

@@ -53,7 +53,8 @@ bool isBarrierGroup(const Event &e) { return signalOf(e) == nullptr; }
 void Finder::collect() {
   std::vector<bool> strongGroup(judge.flow.groups());
   for (uint32_t i = 0; i < program.events.size(); ++i)
-    if (uint32_t g = judge.flow.group(i); g != ~0u && mayRelease(program.events[i]) && program.events[i].order != Order::weak)
+    if (uint32_t g = judge.flow.group(i);
+        g != ~0u && mayRelease(program.events[i]) && program.events[i].order != Order::weak)
       strongGroup[g] = true;
   facts.atAccess.assign(sites.list.size(), State(sites.words));
   judge.flow.walk([&](uint32_t block, uint32_t i, const State &state) {
@@ -181,6 +182,10 @@ void Finder::meet(size_t index, const std::vector<Site> &waits, uint32_t group) 
           continue;
         if (!conflict(pair) || !meant(pair, before))
           continue;
+        // The cluster barrier is a barrier of the CTA too, for what is in its own shared memory.
+        if (r.kind == EventKind::clusterArrive && !sites.list[a].access->remote && !sites.list[b].access->remote &&
+            judge.object(*sites.list[a].access).space == Space::shared)
+          pair.distance = Scope::cta;
         judgePair(judge, pair, facts.blockOf[index], before, facts.atAccess[b]);
         Couple &couple = couples[uint64_t(a) << 32 | b];
         if (couple.ways.size() < maxPairs || pair.orders())
