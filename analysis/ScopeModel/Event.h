@@ -114,6 +114,8 @@ struct Event {
   bool aligned = true;                     ///< ctaBarrier: all threads of the CTA take part, as far as is known
   bool reusesBarrier = false;    ///< barrierWait: in a loop, beyond its own retries, on the same barrier each time
   bool localForm = false;        ///< the form that is for the thread's own CTA
+  bool vouches = false;          ///< load: what the signal behind it announces in the name of all CTAs
+  bool elsewhere = false;        ///< done by another kernel of the stream, before this one or after it
   bool spelled = true;           ///< fence: its order is written out (membar has no choice)
   uint32_t id = ~0u;             ///< ctaBarrier, ctaArrive: which one, where known
   std::optional<int64_t> bytes;  ///< asyncCopy, storeAsync: moved; barrierArrive, barrierExpect: expected

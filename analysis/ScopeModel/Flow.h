@@ -61,6 +61,12 @@ public:
   /// different threads pass at different places. ~0u: none.
   uint32_t group(uint32_t event) const { return groupOf[event]; }
   uint32_t groups() const { return uint32_t(heardAt.size()); }
+  /// The waits of this event's group tell that the access of another thread is over: some release of it comes behind
+  /// it.
+  bool tells(uint32_t event, Site access) const {
+    uint32_t g = groupOf[event];
+    return g != ~0u && heardAt[g][access / 64] >> (access % 64) & 1;
+  }
 
   /// Calls `visit(block, event, state)` for each event that can be reached, with the state before it.
   template <class Visit> void walk(Visit visit) const {

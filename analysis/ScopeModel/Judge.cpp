@@ -124,6 +124,7 @@ std::vector<Finding> judge(const Program &program) {
   judgeAccesses(judge);
   judgeProgress(judge);
   judgeCost(judge);
+  judgeRaces(judge);
   std::stable_sort(judge.findings.begin(), judge.findings.end(), [](const Finding &a, const Finding &b) {
     return std::tuple(a.place.line, a.place.column, b.severity) < std::tuple(b.place.line, b.place.column, a.severity);
   });

@@ -206,6 +206,11 @@ void Finder::meet(size_t index, const std::vector<Site> &waits, uint32_t group) 
           continue;
         if (!conflict(pair) || !meant(pair, before))
           continue;
+        // A thread of one CTA says nothing of what the threads of all the others do in their own shared memory.
+        if (pair.distance > Scope::cta && speaker.ctas == Actor::Ctas::only &&
+            judge.actorOf(a).ctas == Actor::Ctas::all && !sites.list[a].access->remote &&
+            judge.object(*sites.list[a].access).space == Space::shared)
+          continue;
         // The cluster barrier is a barrier of the CTA too, for what is in its own shared memory.
         if (r.kind == EventKind::clusterArrive && !sites.list[a].access->remote && !sites.list[b].access->remote &&
             judge.object(*sites.list[a].access).space == Space::shared)

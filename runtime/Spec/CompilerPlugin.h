@@ -20,7 +20,7 @@ typedef struct ilk_compiler_request {
   size_t spec_size;
   const char *module; /**< MLIR text of a module with one stage or kernel in place of a spec, or NULL */
   size_t module_size;
-  const char *module_file; /**< its name in messages, or NULL */
+  const char *module_file;  /**< its name in messages, or NULL */
   const char *template_dir; /**< directory that overrides the embedded templates, or NULL */
   const char *parts; /**< comma-separated names of the parts wanted, of stages, expanded, verified, lowered, llvm,
                         ptx, cubin and meta */
