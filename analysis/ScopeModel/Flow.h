@@ -65,7 +65,7 @@ public:
   /// it.
   bool tells(uint32_t event, Site access) const {
     uint32_t g = groupOf[event];
-    return g != ~0u && heardAt[g][access / 64] >> (access % 64) & 1;
+    return g != ~0u && heardAt[g].over[access / 64] >> (access % 64) & 1;
   }
 
   /// Calls `visit(block, event, state)` for each event that can be reached, with the state before it.

@@ -170,11 +170,14 @@ uint32_t ScopeAddresses::formulaOf(const LinearForm &form) {
 
 void ScopeAddresses::describeTerms(scope::Access &access, const LinearForm &form, uint32_t bytes) {
   bool byThread = false, others = false;
+  access.single = true;
   for (const auto &[value, factor] : form.terms) {
     Operation *op = value.getDefiningOp();
     bool thread = isa_and_nonnull<ep::ThreadIdOp>(op) || startsAtThread(value, blockThreads);
     byThread |= thread && std::abs(factor) >= std::max<int64_t>(bytes, 1);
-    others |= !thread && !isUniform(value);
+    bool uniform = isUniform(value);
+    others |= !thread && !uniform;
+    access.single &= uniform && !isInLoop(value);
     access.perCta |= isa_and_nonnull<ep::CtaIdOp>(op);
     access.indexed |= !isa_and_nonnull<ep::ThreadIdOp>(op) && isInLoop(value);
   }
