@@ -187,13 +187,16 @@ scope::Object Extractor::describe(const Piece &piece) const {
     object.space = scope::Space::global;
     break;
   case ptx::Space::none: // a pointer that a kernel gets or loads leads to global memory
-    object.space = function.entry || root.kind == RootKind::loaded ? scope::Space::global : scope::Space::unknown;
+    object.space = function.entry || (root.kind == RootKind::loaded || root.kind == RootKind::computed)
+                       ? scope::Space::global
+                       : scope::Space::unknown;
     break;
   default:
     object.space = scope::Space::other;
   }
   if (root.kind == RootKind::dynamic)
     object.space = scope::Space::shared;
+  object.computed = root.kind == RootKind::computed;
   object.persistent = root.moduleScope && root.space == ptx::Space::global;
   if (root.parameter == ~0u)
     return object;

@@ -261,7 +261,7 @@ Value Values::address(uint32_t node, const Operand &o) const {
     if (v.terms[i].factor != 1 || (s.kind != SymbolKind::merged && s.kind != SymbolKind::opaque))
       continue;
     Root root;
-    root.kind = RootKind::loaded;
+    root.kind = RootKind::computed;
     root.name = "memory behind a computed pointer";
     root.definedAt = s.kind == SymbolKind::opaque ? s.a : ~0u;
     v.root = internRoot(fmt::format("s{}", v.terms[i].symbol), root);

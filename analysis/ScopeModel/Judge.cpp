@@ -143,7 +143,7 @@ bool isPlain(const Program &program) {
 } // namespace
 
 std::vector<Finding> judge(const Program &program) {
-  if (program.blocks.empty() || isPlain(program))
+  if (program.blocks.empty() || (!program.complete && isPlain(program)))
     return {};
   Judge judge(program);
   judgePairs(judge);

@@ -30,6 +30,7 @@ struct Object {
   bool readOnly = false; ///< nobody writes it while the kernel runs
   bool pairsAcrossKernels = false;
   bool residentPeers = false; ///< every CTA that signals through it is known to run (a cooperative launch)
+  bool computed = false;      ///< behind a pointer that is chosen among several: it may be any of the others
   bool persistent = false;    ///< it outlives the kernel under a name that other kernels of the program use too
 };
 

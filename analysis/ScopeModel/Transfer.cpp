@@ -224,7 +224,9 @@ void Flow::applyLifetime(State &state, const Event &e) const {
     state.drop(reach, remoteSite); // tells the owner, who waits
     return;
   }
-  if (e.kind == EventKind::barrierWait && e.barrier.known() && answered[e.barrier.object]) {
+  // One of several barriers may be the one that is answered on.
+  if (e.kind == EventKind::barrierWait &&
+      (!e.barrier.known() || program.objects[e.barrier.object].computed || answered[e.barrier.object])) {
     state.put(reach, drainedSite);
     return;
   }
