@@ -16,9 +16,11 @@ void Parser::body(Function &fn) {
     if (failed())
       return;
     if (isPunct("{")) {
-      take();
+      Location at = take().at;
       outer.push_back(scope);
       scope = pushScope(scope);
+      if (outer.size() > maxNesting)
+        return fail(at, fmt::format("expected scopes nested less than {} deep", maxNesting));
     } else if (isPunct("}")) {
       fn.end = take().at;
       if (outer.empty())
@@ -85,13 +87,13 @@ void Parser::label(Function &fn) {
         table.entries.push_back(std::move(o));
       } while (!failed() && acceptPunct(","));
     }
-    expectPunct(";", fmt::format(".{}", table.directive));
-    scopes[scope].tables[name] = uint32_t(fn.tables.size());
+    expectPunct(";", table.directive);
+    names().tables[name] = uint32_t(fn.tables.size());
     fn.tables.push_back(std::move(table));
     tableScopes.push_back(scope);
     return;
   }
-  if (auto [it, fresh] = scopes[scope].labels.try_emplace(name, uint32_t(fn.labels.size())); !fresh)
+  if (auto [it, fresh] = names().labels.try_emplace(name, uint32_t(fn.labels.size())); !fresh)
     return fail(at, fmt::format("expected each label once in a scope, found {} again (first at line {})", name,
                                 fn.labels[it->second].at.line));
   fn.labels.push_back({name, uint32_t(fn.instructions.size()), at});
@@ -124,7 +126,8 @@ void Parser::instruction(Function &fn) {
         in.operands.push_back(operand(fn, call, 0));
     } while (!failed() && acceptPunct(","));
   }
-  expectPunct(";", fmt::format("the operands of {}", in.opcode));
+  if (!acceptPunct(";"))
+    failHere(fmt::format("';' after the operands of {}", in.opcode));
   if (failed())
     return;
   fn.instructions.push_back(std::move(in));
@@ -169,7 +172,8 @@ Operand Parser::operand(Function &fn, bool call, unsigned depth) {
     expectPunct("]", "an address");
     return o;
   }
-  bool negated = isPunct("!") && peek(1).kind == TokenKind::identifier;
+  // `-a` of the video instructions is kept as the same mark.
+  bool negated = (isPunct("!") || isPunct("-")) && peek(1).kind == TokenKind::identifier;
   if (negated)
     take();
   const Token &token = peek();
@@ -228,9 +232,16 @@ Operand Parser::named(Function &fn) {
   }
   auto component = [&] {
     static constexpr std::string_view letters = "xyzwrgba";
-    if (peek().kind == TokenKind::dotted && peek().glued && peek().text.size() == 1 &&
-        letters.find(peek().text[0]) != std::string_view::npos)
+    if (peek().kind != TokenKind::dotted || !peek().glued)
+      return;
+    std::string_view part = peek().text;
+    if (part.size() == 1 && letters.find(part[0]) != std::string_view::npos) {
       o.component = "xyzwxyzw"[letters.find(take().text[0])];
+    } else if (part.size() > 1 && (part[0] == 'b' || part[0] == 'h')) {
+      // Bytes or halves that a video instruction selects: no opcode that anybody reads uses them, so the name has them.
+      o.name = module.intern(fmt::format("{}.{}", o.name, part));
+      take();
+    }
   };
   if (auto reg = findRegister(fn, o.name)) {
     o.kind = OperandKind::reg;
@@ -264,12 +275,15 @@ void Parser::resolveName(Function &fn, Operand &o, uint32_t from) {
   if (o.kind != OperandKind::name)
     return;
   for (uint32_t s = from; s != ~0u; s = scopes[s].parent) {
-    if (auto it = scopes[s].labels.find(o.name); it != scopes[s].labels.end()) {
+    const Names *in = scopes[s].names.get();
+    if (!in)
+      continue;
+    if (auto it = in->labels.find(o.name); it != in->labels.end()) {
       o.kind = OperandKind::label;
       o.index = fn.labels[it->second].instruction;
       return;
     }
-    if (auto it = scopes[s].tables.find(o.name); it != scopes[s].tables.end()) {
+    if (auto it = in->tables.find(o.name); it != in->tables.end()) {
       o.kind = OperandKind::table;
       o.index = it->second;
       return;

@@ -7,6 +7,8 @@
 #include "analysis/PTX/Lexer.h"
 #include "analysis/PTX/Reader.h"
 
+#include <array>
+#include <memory>
 #include <optional>
 #include <unordered_map>
 
@@ -14,17 +16,17 @@ namespace interlock::ptx {
 
 class Parser {
 public:
-  Parser(std::string_view text, std::string_view file) : file(file), tokens(tokenize(text)) {}
+  Parser(std::string_view text, std::string_view file) : file(file), lexer(text) {}
   tl::expected<Module, ReadError> run();
 
 private:
   // Tokens (Parser.cpp)
-  const Token &peek(size_t ahead = 0) const;
-  const Token &take();
-  bool isPunct(std::string_view text, size_t ahead = 0) const;
+  const Token &peek(size_t ahead = 0);
+  Token take();
+  bool isPunct(std::string_view text, size_t ahead = 0);
   bool acceptPunct(std::string_view text);
   void expectPunct(std::string_view text, std::string_view after);
-  bool isDotted(std::string_view text, size_t ahead = 0) const;
+  bool isDotted(std::string_view text, size_t ahead = 0);
   std::string_view expectName(std::string_view what);
   uint64_t expectInteger(std::string_view what);
   void fail(const Location &at, std::string message);
@@ -32,7 +34,7 @@ private:
   bool failed() const { return error.has_value(); }
   /// From an opening bracket to its partner; false (and an error) if there is none.
   void skipBalanced();
-  /// To the end of the line, or over the block or up to the `;` that starts or stands on it.
+  /// Over a directive that nothing here reads: to the end of its line, over its `;`, or over its block.
   void skipDirective();
 
   // Constant expressions (Constant.cpp). Integer literals only; the value wraps at 64 bits.
@@ -54,6 +56,7 @@ private:
   void functionDeclaration(bool entry, Linkage linkage);
   void parameters(std::vector<Variable> &into, Function &fn);
   void functionDirectives(Function &fn);
+  void skipHeaderDirective(std::string_view directive);
   std::array<uint32_t, 3> extent3();
 
   // Bodies (Body.cpp)
@@ -79,29 +82,39 @@ private:
     SymbolScope scope;
     uint32_t index;
   };
-  struct Scope {
-    uint32_t parent = ~0u;
+  /// What a scope declares.
+  struct Names {
     std::unordered_map<std::string_view, RegisterDecl> registers, families;
     std::unordered_map<std::string_view, uint32_t> members; ///< of families, once used
     std::unordered_map<std::string_view, SymbolDecl> symbols;
     std::unordered_map<std::string_view, uint32_t> labels, tables;
   };
+  struct Scope {
+    uint32_t parent = ~0u;
+    std::unique_ptr<Names> names; ///< null until something is declared: most blocks of inline assembly declare nothing
+  };
+  static constexpr size_t maxNesting = 256;
   uint32_t pushScope(uint32_t parent);
+  /// Of the scope being read, to declare something in.
+  Names &names();
   void declareSymbol(std::string_view name, SymbolScope scope, size_t index);
   std::optional<uint32_t> findRegister(Function &fn, std::string_view name);
-  std::optional<uint32_t> findRegisterIn(Function &fn, Scope &scope, std::string_view name);
+  std::optional<uint32_t> findRegisterIn(Function &fn, Names &in, std::string_view name);
   const SymbolDecl *findSymbol(std::string_view name, uint32_t scope) const;
 
   std::string file;
-  std::vector<Token> tokens;
+  Lexer lexer;
+  std::array<Token, 4> ahead; ///< a ring: the tokens that were lexed and not taken yet
+  size_t firstAhead = 0, countAhead = 0;
   Token endToken;
-  size_t next = 0;
   std::optional<ReadError> error;
   Module module;
+  std::unordered_map<std::string_view, uint32_t> functionIndex; ///< by name
   SourceLine source;
   std::vector<Scope> scopes; ///< 0 is the module's
   uint32_t scope = 0;
-  std::vector<uint32_t> instructionScopes; ///< of the function being read
+  std::vector<RegisterDecl *> usedModuleRegisters; ///< by the function being read
+  std::vector<uint32_t> instructionScopes;         ///< of the function being read
   std::vector<uint32_t> tableScopes;
   unsigned constantDepth = 0;
 };
