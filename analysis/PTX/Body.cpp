@@ -74,7 +74,7 @@ void Parser::label(Function &fn) {
     Table table;
     table.name = name;
     table.at = at;
-    table.directive = module.intern(take().text);
+    table.directive = take().text;
     if (table.directive == "callprototype") {
       while (!failed() && !isPunct(";") && peek().kind != TokenKind::end)
         take();
@@ -116,7 +116,7 @@ void Parser::instruction(Function &fn) {
   in.source = source;
   in.opcode = expectName("an instruction");
   while (!failed() && peek().kind == TokenKind::dotted)
-    in.mods.push_back(module.intern(take().text));
+    in.mods.push_back(take().text);
   bool call = in.opcode == "call";
   if (!isPunct(";")) {
     do {
@@ -225,7 +225,7 @@ Operand Parser::named(Function &fn) {
   Operand o;
   const Token &token = take();
   o.at = token.at;
-  o.name = module.intern(token.text);
+  o.name = token.text;
   if (o.name == "_") {
     o.kind = OperandKind::sink;
     return o;
@@ -239,7 +239,7 @@ Operand Parser::named(Function &fn) {
       o.component = "xyzwxyzw"[letters.find(take().text[0])];
     } else if (part.size() > 1 && (part[0] == 'b' || part[0] == 'h')) {
       // Bytes or halves that a video instruction selects: no opcode that anybody reads uses them, so the name has them.
-      o.name = module.intern(fmt::format("{}.{}", o.name, part));
+      o.name = {o.name.data(), o.name.size() + 1 + part.size()};
       take();
     }
   };

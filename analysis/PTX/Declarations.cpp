@@ -97,7 +97,7 @@ void Parser::fileDirective() {
   if (peek().kind != TokenKind::string)
     return failHere("a quoted path after the number of .file");
   const Token path = take();
-  entry.path = module.intern(path.text);
+  entry.path = path.text;
   // A time stamp and a size may follow, or what a later ISA adds.
   while (!failed() && peek().kind != TokenKind::end && peek().at.line == path.at.line && !acceptPunct(";"))
     take();

@@ -6,11 +6,10 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 namespace interlock::ptx {
@@ -238,7 +237,7 @@ struct SourceFile {
   std::string_view path;
 };
 
-/// A whole PTX text. Move-only: every name in it points into its own pool, which moves along.
+/// A whole PTX text. Move-only: every name in it points into its own copy of the text, which moves along.
 struct Module {
   Module() = default;
   Module(Module &&) = default;
@@ -257,15 +256,11 @@ struct Module {
   const Function *findFunction(std::string_view name) const;
   /// The module-scope variable of that name, or null.
   const Variable *findVariable(std::string_view name) const;
-  /// The text, owned by this module for as long as it lives.
-  std::string_view intern(std::string_view text);
+  /// Makes a copy of the text, which names may point into for as long as the module lives.
+  std::string_view own(std::string_view text);
 
 private:
-  struct Hash {
-    using is_transparent = void;
-    size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
-  };
-  std::unordered_set<std::string, Hash, std::equal_to<>> pool; // node-based: views stay valid when it grows or moves
+  std::unique_ptr<char[]> text;
 };
 
 } // namespace interlock::ptx

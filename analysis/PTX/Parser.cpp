@@ -59,7 +59,7 @@ void Parser::expectPunct(std::string_view text, std::string_view after) {
 
 std::string_view Parser::expectName(std::string_view what) {
   if (peek().kind == TokenKind::identifier)
-    return module.intern(take().text);
+    return take().text;
   failHere(what);
   return {};
 }
@@ -296,7 +296,7 @@ std::optional<uint32_t> Parser::findRegister(Function &fn, std::string_view name
 
 std::optional<uint32_t> Parser::findRegisterIn(Function &fn, Names &in, std::string_view name) {
   auto add = [&](const RegisterDecl &decl) {
-    fn.registers.push_back({module.intern(name), decl.type, decl.lanes, decl.at});
+    fn.registers.push_back({name, decl.type, decl.lanes, decl.at});
     return uint32_t(fn.registers.size() - 1);
   };
   if (auto it = in.registers.find(name); it != in.registers.end()) {

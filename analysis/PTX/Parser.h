@@ -16,7 +16,7 @@ namespace interlock::ptx {
 
 class Parser {
 public:
-  Parser(std::string_view text, std::string_view file) : file(file), lexer(text) {}
+  Parser(std::string_view text, std::string_view file) : file(file), lexer(module.own(text)) {}
   tl::expected<Module, ReadError> run();
 
 private:
@@ -103,12 +103,12 @@ private:
   const SymbolDecl *findSymbol(std::string_view name, uint32_t scope) const;
 
   std::string file;
-  Lexer lexer;
+  Module module;
+  Lexer lexer;                ///< of the module's own copy of the text, so that what tokens say may be kept
   std::array<Token, 4> ahead; ///< a ring: the tokens that were lexed and not taken yet
   size_t firstAhead = 0, countAhead = 0;
   Token endToken;
   std::optional<ReadError> error;
-  Module module;
   std::unordered_map<std::string_view, uint32_t> functionIndex; ///< by name
   SourceLine source;
   std::vector<Scope> scopes; ///< 0 is the module's
