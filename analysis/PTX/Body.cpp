@@ -10,6 +10,7 @@
 namespace interlock::ptx {
 
 void Parser::body(Function &fn) {
+  fn.body = peek().at;
   expectPunct("{", "the header of a function");
   std::vector<uint32_t> outer;
   for (;;) {

@@ -126,6 +126,7 @@ void Parser::locDirective() {
 }
 
 void Parser::linked() {
+  const Location begin = peek().at;
   Linkage linkage = Linkage::none;
   for (;;) {
     std::string_view d = peek().kind == TokenKind::dotted ? peek().text : std::string_view();
@@ -142,7 +143,7 @@ void Parser::linked() {
     take();
   }
   if (isDotted("entry") || isDotted("func"))
-    return functionDeclaration(take().text == "entry", linkage);
+    return functionDeclaration(take().text == "entry", linkage, begin);
   if (peek().kind == TokenKind::dotted)
     if (auto space = spaceOf(peek().text)) {
       take();

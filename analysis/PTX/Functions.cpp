@@ -8,10 +8,11 @@
 
 namespace interlock::ptx {
 
-void Parser::functionDeclaration(bool entry, Linkage linkage) {
+void Parser::functionDeclaration(bool entry, Linkage linkage, Location begin) {
   Function fn;
   fn.entry = entry;
   fn.linkage = linkage;
+  fn.begin = begin;
   scopes.resize(1); // function scopes end with the function
   for (RegisterDecl *decl : usedModuleRegisters)
     decl->index = ~0u;
@@ -149,6 +150,7 @@ void Parser::functionDirectives(Function &fn) {
 /// `.pragma "…";`, `.attribute(…)`, `.abi_preserve n` and whatever a later ISA adds: up to the next directive, the body
 /// or the `;` of a prototype.
 void Parser::skipHeaderDirective(std::string_view directive) {
+  countDirective(directive);
   while (!failed() && peek().kind != TokenKind::dotted && peek().kind != TokenKind::end && !isPunct("{") &&
          !isPunct(";")) {
     if (isPunct("(") || isPunct("["))

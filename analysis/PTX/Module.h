@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -227,8 +228,10 @@ struct Function {
   std::vector<Instruction> instructions; ///< in the order of the text; nested scopes are flattened
   std::vector<Label> labels;
   std::vector<Table> tables;
-  Location at;
-  Location end; ///< of the closing brace
+  Location begin; ///< of the first directive: `.visible`, `.entry`, …
+  Location at;    ///< of the name
+  Location body;  ///< of the opening brace
+  Location end;   ///< of the closing brace
 };
 
 /// A `.file` directive.
@@ -251,6 +254,8 @@ struct Module {
   std::vector<SourceFile> files;
   std::vector<Variable> variables; ///< of module scope
   std::vector<Function> functions; ///< a prototype and its definition are one entry
+  /// Directives that PTX ISA 9.4 does not have, with how often they occur: they were skipped.
+  std::map<std::string_view, uint32_t> unknownDirectives;
 
   /// The function of that name, or null.
   const Function *findFunction(std::string_view name) const;

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace interlock::ptx {
 
 std::string ReadError::str() const { return fmt::format("{}:{}:{}: {}", file, at.line, at.column, message); }
@@ -127,12 +129,29 @@ void Parser::skipBalanced() {
   } while (!stack.empty() && !failed());
 }
 
+void Parser::countDirective(std::string_view directive) {
+  // Those that PTX ISA 9.4 has and that say nothing of what a kernel does.
+  static constexpr std::string_view known[] = {"abi_preserve",
+                                               "abi_preserve_control",
+                                               "alias",
+                                               "attribute",
+                                               "blocksareclusters",
+                                               "maxnctapersm",
+                                               "pragma",
+                                               "section"};
+  if (std::find(std::begin(known), std::end(known), directive) == std::end(known))
+    ++module.unknownDirectives[directive];
+}
+
 void Parser::skipDirective() {
+  const Token directive = take();
+  countDirective(directive.text);
   // Only a section has its block on the next line; elsewhere that brace opens a scope.
-  bool blockMayFollow = isDotted("section");
-  uint32_t line = take().at.line;
-  while (!failed() && peek().kind != TokenKind::end) {
-    bool sameLine = peek().at.line == line;
+  bool blockMayFollow = directive.text == "section";
+  while (!failed()) {
+    bool sameLine = peek().at.line == directive.at.line;
+    if (sameLine && peek().kind == TokenKind::end)
+      return failHere(fmt::format("the line of .{} to end", directive.text));
     if (isPunct("{") && (sameLine || blockMayFollow))
       return skipBalanced();
     if (!sameLine || isPunct("}"))

@@ -36,6 +36,8 @@ private:
   void skipBalanced();
   /// Over a directive that nothing here reads: to the end of its line, over its `;`, or over its block.
   void skipDirective();
+  /// Notes a directive that is skipped, if it is one that nobody knows.
+  void countDirective(std::string_view directive);
 
   // Constant expressions (Constant.cpp). Integer literals only; the value wraps at 64 bits.
   uint64_t constant(unsigned minPrecedence = 0);
@@ -53,7 +55,7 @@ private:
   void initialValue(Variable &v, uint64_t at);
   void dimensions(Variable &v);
   void registers();
-  void functionDeclaration(bool entry, Linkage linkage);
+  void functionDeclaration(bool entry, Linkage linkage, Location begin);
   void parameters(std::vector<Variable> &into, Function &fn);
   void functionDirectives(Function &fn);
   void skipHeaderDirective(std::string_view directive);
