@@ -20,6 +20,7 @@ struct Judged {
   std::string_view text; ///< the PTX
   uint32_t isa = 0;      ///< its `.version`, as Module::version
   std::vector<std::string> targets;
+  std::map<std::string, uint32_t> unknownDirectives; ///< as Module::unknownDirectives
   Report report;
 };
 

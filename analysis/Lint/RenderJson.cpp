@@ -60,6 +60,7 @@ public:
                       {"targets", input.targets},
                       {"functions", input.report.functions},
                       {"instructions", input.report.instructions},
+                      {"unknown_directives", input.unknownDirectives},
                       {"unknown_opcodes", input.report.unknownOpcodes},
                       {"findings", arrayOf(input.report.findings)},
                       {"waived", std::move(waived)},

@@ -112,11 +112,15 @@ private:
       found.push_back(
           fmt::format("PTX {} is newer than {}, the newest that the rules know: what is new in it was not judged",
                       isaName(input.isa), isaName(newestKnownIsa)));
-    std::string opcodes;
-    for (const auto &[opcode, count] : input.report.unknownOpcodes)
-      opcodes += fmt::format("{}{} ({})", opcodes.empty() ? "" : ", ", opcode, count);
-    if (!opcodes.empty())
-      found.push_back(fmt::format("unknown opcodes were taken to touch any memory: {}", opcodes));
+    auto list = [&](std::string_view says, const std::map<std::string, uint32_t> &counts) {
+      std::string names;
+      for (const auto &[name, count] : counts)
+        names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", name, count);
+      if (!names.empty())
+        found.push_back(fmt::format("{}: {}", says, names));
+    };
+    list("unknown directives were skipped", input.unknownDirectives);
+    list("unknown opcodes were taken to touch any memory", input.report.unknownOpcodes);
     return found;
   }
 

@@ -106,9 +106,10 @@ void Parser::fileDirective() {
 
 void Parser::locDirective() {
   take();
-  source.file = uint32_t(expectInteger("a file number after .loc"));
-  source.line = uint32_t(expectInteger("a line number after the file of .loc"));
-  source.column = peek().kind == TokenKind::number ? uint32_t(expectInteger("a column after the line of .loc")) : 0;
+  SourceLine at, caller;
+  at.file = uint32_t(expectInteger("a file number after .loc"));
+  at.line = uint32_t(expectInteger("a line number after the file of .loc"));
+  at.column = peek().kind == TokenKind::number ? uint32_t(expectInteger("a column after the line of .loc")) : 0;
   while (!failed() && isPunct(",")) {
     take();
     std::string_view what = expectName("function_name or inlined_at");
@@ -117,12 +118,31 @@ void Parser::locDirective() {
       if (acceptPunct("+"))
         expectInteger("an offset");
     } else if (what == "inlined_at") {
-      expectInteger("a file number after inlined_at");
-      expectInteger("a line number after inlined_at");
-      expectInteger("a column after inlined_at");
+      caller.file = uint32_t(expectInteger("a file number after inlined_at"));
+      caller.line = uint32_t(expectInteger("a line number after inlined_at"));
+      caller.column = uint32_t(expectInteger("a column after inlined_at"));
     }
   }
   acceptPunct(";");
+  source = inOwnFile(at, caller);
+}
+
+/// Of a place and the calls that it was inlined by, the innermost that lies in the file of the outermost: what stands
+/// in a library's header is rarely what a reader looks for.
+SourceLine Parser::inOwnFile(SourceLine at, SourceLine caller) {
+  // A caller that was itself inlined has had a .loc of its own before.
+  callers[at] = caller;
+  constexpr size_t longest = 64;
+  std::vector<SourceLine> chain = {at};
+  while (caller.line && chain.size() < longest) {
+    chain.push_back(caller);
+    auto found = callers.find(caller);
+    caller = found == callers.end() ? SourceLine() : found->second;
+  }
+  for (const SourceLine &place : chain)
+    if (place.file == chain.back().file)
+      return place;
+  return at;
 }
 
 void Parser::linked() {

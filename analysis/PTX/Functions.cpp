@@ -23,6 +23,7 @@ void Parser::functionDeclaration(bool entry, Linkage linkage, Location begin) {
   instructionScopes.clear();
   tableScopes.clear();
   source = {};
+  callers.clear();
   if (isPunct("("))
     parameters(fn.returns, fn);
   if (peek().kind == TokenKind::dotted && isPunct("(", 1)) { // .attribute(…) before the name

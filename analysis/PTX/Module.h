@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -22,10 +23,12 @@ struct Location {
 };
 
 /// A place in the program that the PTX was compiled from, from the `.loc` in force; file is the number of a `.file`.
+/// For inlined code it is the innermost place in the file of the function that it was inlined into.
 struct SourceLine {
   uint32_t file = 0;
   uint32_t line = 0;
   uint32_t column = 0;
+  auto operator<=>(const SourceLine &) const = default;
 };
 
 /// The fundamental types, and the packed and alternate ones that appear as instruction modifiers (PTX ISA "Types").

@@ -131,14 +131,8 @@ void Parser::skipBalanced() {
 
 void Parser::countDirective(std::string_view directive) {
   // Those that PTX ISA 9.4 has and that say nothing of what a kernel does.
-  static constexpr std::string_view known[] = {"abi_preserve",
-                                               "abi_preserve_control",
-                                               "alias",
-                                               "attribute",
-                                               "blocksareclusters",
-                                               "maxnctapersm",
-                                               "pragma",
-                                               "section"};
+  static constexpr std::string_view known[] = {"abi_preserve",      "abi_preserve_control", "alias",  "attribute",
+                                               "blocksareclusters", "maxnctapersm",         "pragma", "section"};
   if (std::find(std::begin(known), std::end(known), directive) == std::end(known))
     ++module.unknownDirectives[directive];
 }

@@ -8,6 +8,7 @@
 #include "analysis/PTX/Reader.h"
 
 #include <array>
+#include <map>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -49,6 +50,7 @@ private:
   void target();
   void fileDirective();
   void locDirective();
+  SourceLine inOwnFile(SourceLine at, SourceLine caller);
   void linked();
   void variables(Space space, Linkage linkage, std::vector<Variable> &into, bool inBody);
   void initializer(Variable &v, size_t level, uint64_t &at);
@@ -113,7 +115,8 @@ private:
   std::optional<ReadError> error;
   std::unordered_map<std::string_view, uint32_t> functionIndex; ///< by name
   SourceLine source;
-  std::vector<Scope> scopes; ///< 0 is the module's
+  std::map<SourceLine, SourceLine> callers; ///< of the places that the function's `.loc` have named; line 0: none
+  std::vector<Scope> scopes;                ///< 0 is the module's
   uint32_t scope = 0;
   std::vector<RegisterDecl *> usedModuleRegisters; ///< by the function being read
   std::vector<uint32_t> instructionScopes;         ///< of the function being read

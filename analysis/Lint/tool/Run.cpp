@@ -89,7 +89,9 @@ private:
     if (auto missing = findMissingParameter(lint.contract, *module))
       return refuse(ptx.name, std::move(*missing));
 
-    Judged judged{ptx.name, ptx.text, module->version, {module->targets.begin(), module->targets.end()}, {}};
+    Judged judged{ptx.name, ptx.text, module->version, {}, {}, {}};
+    judged.targets.assign(module->targets.begin(), module->targets.end());
+    judged.unknownDirectives.insert(module->unknownDirectives.begin(), module->unknownDirectives.end());
     judged.report = check(*module, lint);
     // The file's waivers come second, and are unused only if no input needs them.
     applyWaivers(judged.report, ofFile);

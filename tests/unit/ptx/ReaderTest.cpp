@@ -243,6 +243,20 @@ TEST(Reader, OpaqueInitialisersAndSelectors) {
   EXPECT_TRUE(vadd.operands[2].negated);
 }
 
+TEST(Reader, InlinedCodeIsPlacedInTheFileOfItsFunction) {
+  Module m = body(".loc 1 10 3\nnop;\n"                                          // the kernel
+                  ".loc 1 20 5, function_name $a, inlined_at 1 10 3\nnop;\n"     // a helper beside it
+                  ".loc 2 30 7, function_name $b + 8, inlined_at 1 20 5\nnop;\n" // a header, called by the helper
+                  ".loc 3 40 9, function_name $c, inlined_at 2 30 7\nnop;\n"     // another, called by the first
+                  ".loc 2 30 7\nnop;\n.loc 1 11 3\nnop;\n"
+                  ".loc 5 1 1, function_name $d, inlined_at 5 1 1\nnop;"); // nonsense that goes in a circle
+  std::vector<std::pair<uint32_t, uint32_t>> places;
+  for (const Instruction &in : m.functions[0].instructions)
+    places.emplace_back(in.source.file, in.source.line);
+  EXPECT_THAT(places, ElementsAre(std::pair(1, 10), std::pair(1, 20), std::pair(1, 20), std::pair(1, 20),
+                                  std::pair(2, 30), std::pair(1, 11), std::pair(5, 1)));
+}
+
 TEST(Reader, VersionsFromTheFuture) {
   EXPECT_EQ(mustRead(".version 12.3\n.target sm_200").version, 123u);
   EXPECT_EQ(mustRead(".version 9.10\n.target sm_100").version, 99u);

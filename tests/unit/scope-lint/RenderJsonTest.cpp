@@ -22,7 +22,7 @@ TEST(RenderJson, EveryField) {
     "format": "scope-lint", "version": 1,
     "inputs": [
       {"input": "k.ptx", "ptx_isa": "9.9", "isa_known": false, "targets": ["sm_90a"], "functions": 1, "instructions": 2,
-       "unknown_opcodes": {"frob": 2, "twist": 1},
+       "unknown_directives": {"later": 1}, "unknown_opcodes": {"frob": 2, "twist": 1},
        "findings": [
          {"rule": "SL01", "severity": "error", "function": "k",
           "place": {"line": 4, "column": 2, "text": "st.release.cta.u32 [%rd1], 1",

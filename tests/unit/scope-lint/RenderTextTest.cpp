@@ -24,6 +24,7 @@ std::string rendered(const Judged &input) {
 TEST(RenderText, AFindingAsAWhole) {
   Judged input = samples::judged();
   input.isa = 86;
+  input.unknownDirectives = {};
   input.report = {};
   input.report.findings = {samples::error()};
   std::string section(scope::findRule("SL01")->section);
@@ -42,6 +43,7 @@ TEST(RenderText, AFindingAsAWhole) {
 TEST(RenderText, NothingToSayIsNothing) {
   Judged input = samples::judged();
   input.isa = newestKnownIsa;
+  input.unknownDirectives = {};
   input.report = {};
   EXPECT_EQ(rendered(input), "");
   std::ostringstream out;
@@ -52,6 +54,7 @@ TEST(RenderText, NothingToSayIsNothing) {
 TEST(RenderText, SaysWhatWasNotJudged) {
   std::string text = rendered(samples::judged());
   EXPECT_THAT(text, HasSubstr("k.ptx: note: PTX 9.9 is newer than 9.4"));
+  EXPECT_THAT(text, HasSubstr("k.ptx: note: unknown directives were skipped: later (1)\n"));
   EXPECT_THAT(text, HasSubstr("k.ptx: note: unknown opcodes were taken to touch any memory: frob (2), twist (1)\n"));
   EXPECT_THAT(
       text,
@@ -70,7 +73,7 @@ TEST(RenderText, SumsUp) {
 TEST(RenderText, LongLinesAreCutAroundTheCaret) {
   std::string text(100000, 'a');
   text += "X" + std::string(100000, 'b');
-  Judged input{"k.ptx", text, 80, {}, {}};
+  Judged input{"k.ptx", text, 80, {}, {}, {}};
   scope::Finding f = samples::note();
   f.place.line = 1;
   f.place.column = 100001;
@@ -84,7 +87,7 @@ TEST(RenderText, LongLinesAreCutAroundTheCaret) {
 }
 
 TEST(RenderText, BytesThatATerminalWouldObeyAreNotShown) {
-  Judged input{"k\x1b.ptx", "\x1b[31mred\n", 80, {}, {}};
+  Judged input{"k\x1b.ptx", "\x1b[31mred\n", 80, {}, {}, {}};
   scope::Finding f = samples::note();
   f.place = {1, 1, "", "a\nb.cu", 3};
   f.message = "named \x07";
@@ -96,7 +99,7 @@ TEST(RenderText, BytesThatATerminalWouldObeyAreNotShown) {
 }
 
 TEST(RenderText, APlaceBehindTheTextIsNoLine) {
-  Judged input{"k.ptx", "one\n", 80, {}, {}};
+  Judged input{"k.ptx", "one\n", 80, {}, {}, {}};
   scope::Finding f = samples::note();
   f.place = {40, 7, "", "", 0};
   input.report.findings = {f};

@@ -48,7 +48,7 @@ inline Waiver waiver(std::string file, uint32_t line) {
 }
 
 inline Judged judged() {
-  Judged input{"k.ptx", ptx, 99, {"sm_90a"}, {}};
+  Judged input{"k.ptx", ptx, 99, {"sm_90a"}, {{"later", 1}}, {}};
   input.report.findings = {error(), note()};
   input.report.waived.push_back({note(), waiver("c.txt", 3)});
   input.report.unusedWaivers.push_back(waiver("k.ptx", 2));

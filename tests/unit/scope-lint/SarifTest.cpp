@@ -103,7 +103,7 @@ TEST(Sarif, AnUnusableInputIsANotification) {
 std::vector<std::string> fingerprints(const std::vector<scope::Finding> &findings) {
   std::ostringstream out;
   auto renderer = makeSarifRenderer(out);
-  Judged input{"k.ptx", "", 80, {}, {}};
+  Judged input{"k.ptx", "", 80, {}, {}, {}};
   input.report.findings = findings;
   renderer->judged(input);
   renderer->finish({});
