@@ -84,7 +84,7 @@ void transactions(Judge &judge) {
   for (uint32_t b = 0; b < program.blocks.size(); ++b)
     for (uint32_t i = program.blocks[b].first; i < program.blocks[b].first + program.blocks[b].count; ++i) {
       const Event &e = program.events[i];
-      bool expects = (e.kind == EventKind::barrierArrive && e.bytes) || e.kind == EventKind::barrierExpect;
+      bool expects = e.expects;
       bool sends =
           (e.kind == EventKind::asyncCopy || e.kind == EventKind::storeAsync) && e.completion == Completion::barrier;
       if (!e.barrier.known() || (!expects && !sends))

@@ -104,6 +104,7 @@ struct Event {
   Completion completion = Completion::none;
   Poll poll = Poll::no;
   Parity parity = Parity::unknown;
+  bool expects = false;                    ///< barrierArrive, barrierExpect: the barrier is told of bytes to come
   bool readsOnly = false;                  ///< asyncWait
   bool forShared = true, forGlobal = true; ///< proxyFence: the memory that it covers
   bool inPollLoop = false;                 ///< it is inside a loop that ends by a poll, so it is done after every try

@@ -38,6 +38,9 @@ std::vector<uint32_t> reversePostorder(const Program &program) {
   return order;
 }
 
+/// Only some threads pass here, and it is known which.
+bool inRole(const Actor &actor) { return actor.threads != Actor::Threads::all || actor.ctas != Actor::Ctas::all; }
+
 } // namespace
 
 bool State::merge(const State &other) {
@@ -95,7 +98,7 @@ Flow::Flow(const Program &program, const Sites &sites)
         if (!signal->known())
           continue;
         key = signal->object;
-      } else if (e.kind != EventKind::clusterArrive && e.kind != EventKind::clusterWait && block.actor != Actor{}) {
+      } else if (e.kind != EventKind::clusterArrive && e.kind != EventKind::clusterWait && inRole(block.actor)) {
         // A barrier that all threads pass at one place is in the state of the path already, as the cluster barrier is.
         key = uint64_t(1) << 40 | e.id;
       } else {

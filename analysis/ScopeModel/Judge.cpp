@@ -31,6 +31,13 @@ std::string Judge::nameOf(const Access &access) const {
   return access.known() && !object(access).name.empty() ? object(access).name : "memory";
 }
 
+bool apart(const Access &x, const Access &y) {
+  if (!x.offset || !y.offset || x.formula != y.formula || !x.bytes || !y.bytes)
+    return false;
+  int64_t xEnd = *x.offset + int64_t(x.bytes) * x.elements, yEnd = *y.offset + int64_t(y.bytes) * y.elements;
+  return xEnd <= *y.offset || yEnd <= *x.offset;
+}
+
 bool wider(const Actor &a, const Actor &b) {
   if (a.some || b.threads == Actor::Threads::all)
     return false;
@@ -63,7 +70,7 @@ std::string spell(const Event &e, Order order, Scope scope) {
   case EventKind::reduction:
     return with("red");
   case EventKind::barrierArrive:
-    return with(e.bytes ? "mbarrier.arrive.expect_tx" : "mbarrier.arrive");
+    return with(e.expects ? "mbarrier.arrive.expect_tx" : "mbarrier.arrive");
   case EventKind::barrierWait:
     return with("mbarrier.try_wait");
   case EventKind::clusterArrive:

@@ -41,6 +41,8 @@ private:
   std::map<std::pair<std::string_view, uint32_t>, size_t> at;
 };
 
+/// The two are known not to overlap.
+bool apart(const Access &x, const Access &y);
 /// The threads of `a` are more than those of `b` in one CTA, as far as is known.
 bool wider(const Actor &a, const Actor &b);
 /// No thread of `a` is in the CTA of one of `b`.

@@ -9,13 +9,7 @@
 namespace interlock::scope {
 namespace {
 
-bool disjoint(const Access &x, const Access &y) {
-  if (x.remote != y.remote)
-    return true;
-  return x.offset && y.offset && x.formula == y.formula && x.bytes && y.bytes &&
-         (*x.offset + int64_t(x.bytes) * x.elements <= *y.offset ||
-          *y.offset + int64_t(y.bytes) * y.elements <= *x.offset);
-}
+bool disjoint(const Access &x, const Access &y) { return x.remote != y.remote || apart(x, y); }
 
 /// Which of several slots is meant is known of both.
 bool exact(const Access &x, const Access &y) { return !x.indexed && !y.indexed; }

@@ -43,9 +43,19 @@ private:
   size_t steps = 0;
 };
 
+/// A weak store is a signal only if nothing else is: where others are strong it resets.
+bool isReset(const Event &e, bool otherwiseStrong) {
+  return e.kind == EventKind::store && e.order == Order::weak && otherwiseStrong;
+}
+
 bool isBarrierGroup(const Event &e) { return signalOf(e) == nullptr; }
 
 void Finder::collect() {
+  std::vector<bool> strongGroup(judge.flow.groups());
+  for (uint32_t i = 0; i < program.events.size(); ++i)
+    if (uint32_t g = judge.flow.group(i);
+        g != ~0u && mayRelease(program.events[i]) && program.events[i].order != Order::weak)
+      strongGroup[g] = true;
   facts.atAccess.assign(sites.list.size(), State(sites.words));
   judge.flow.walk([&](uint32_t block, uint32_t i, const State &state) {
     for (Site s : {sites.of[i][0], sites.of[i][1]})
@@ -55,7 +65,7 @@ void Finder::collect() {
     if (!mayRelease(e) || facts.releases.size() >= maxReleases)
       return;
     uint32_t group = judge.flow.group(i);
-    if (group != ~0u ? waitsOf[group].empty() : !isBarrierGroup(e))
+    if (group != ~0u ? waitsOf[group].empty() || isReset(e, strongGroup[group]) : !isBarrierGroup(e))
       return;
     facts.releases.push_back(i);
     facts.blockOf.push_back(block);
@@ -97,16 +107,15 @@ Scope Finder::distance(uint32_t release, Site wait) const {
 /// The two accesses can touch the same bytes, from different threads, one of them writing.
 bool Finder::conflict(const Pair &pair) const {
   const SiteInfo &a = sites.list[pair.a], &b = sites.list[pair.b];
-  if (!a.isData || !b.isData || (!a.writes && !b.writes))
+  // Two writes need an order too, but which of two is meant to last is seldom plain: only reads tell.
+  if (!a.isData || !b.isData || a.writes == b.writes)
     return false;
   const Event &first = judge.eventOf(pair.a), &second = judge.eventOf(pair.b), &r = program.events[pair.release];
   bool firstAsync = first.kind == EventKind::asyncCopy, secondAsync = second.kind == EventKind::asyncCopy;
   if (firstAsync && (secondAsync || !a.writes))
     return false; // asynchronous reads are over by their own completion, and async after async is one proxy
   const Access &x = *a.access, &y = *b.access;
-  if (x.offset && y.offset && x.formula == y.formula && x.bytes && y.bytes &&
-      (*x.offset + int64_t(x.bytes) * x.elements <= *y.offset ||
-       *y.offset + int64_t(y.bytes) * y.elements <= *x.offset))
+  if (apart(x, y))
     return false;
   if (const Access *signal = signalOf(r); signal && signal->object == x.object)
     return false;
@@ -166,11 +175,17 @@ void Finder::meet(size_t index, const std::vector<Site> &waits, uint32_t group) 
           return;
         if (!facts.atAccess[b].has(reach, wait))
           continue;
+        if (signalOf(r) && apart(*signalOf(r), *signalOf(judge.eventOf(wait))))
+          continue;
         Pair pair{a, b, release, wait, group, distance(release, wait), completion};
         if (pair.distance == Scope::cta && sameThread(speaker, judge.actorOf(wait)) && !isBarrierGroup(r))
           continue;
         if (!conflict(pair) || !meant(pair, before))
           continue;
+        // The cluster barrier is a barrier of the CTA too, for what is in its own shared memory.
+        if (r.kind == EventKind::clusterArrive && !sites.list[a].access->remote && !sites.list[b].access->remote &&
+            judge.object(*sites.list[a].access).space == Space::shared)
+          pair.distance = Scope::cta;
         judgePair(judge, pair, facts.blockOf[index], before, facts.atAccess[b]);
         Couple &couple = couples[uint64_t(a) << 32 | b];
         if (couple.ways.size() < maxPairs || pair.orders())

@@ -41,7 +41,8 @@ bool mayRelease(const Event &e) {
 bool mayAcquire(const Event &e) {
   switch (e.kind) {
   case EventKind::load:
-    return e.proxy == Proxy::generic && (acquires(e.order) || e.poll != Poll::no);
+    return e.proxy == Proxy::generic &&
+           (acquires(e.order) || e.poll == Poll::loop || (e.poll == Poll::test && e.order != Order::weak));
   case EventKind::atomic:
     return acquires(e.order) || e.poll != Poll::no;
   case EventKind::barrierWait:

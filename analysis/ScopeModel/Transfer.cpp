@@ -174,9 +174,10 @@ void Flow::applyCtaBarrier(State &state) const {
 void Flow::applyCluster(State &state, const Event &e) const {
   if (e.kind == EventKind::clusterArrive) {
     for (size_t w = 0; w < sites.words; ++w) {
-      uint64_t published = state[reach][w] | state[heard][w];
-      if (!releases(e.order))
-        published &= ~(state[open + level(Scope::cluster)][w] | state[joined + level(Scope::cluster)][w]);
+      constexpr size_t l = size_t(Scope::cluster) - 1;
+      uint64_t all = releases(e.order) ? ~uint64_t(0) : 0;
+      uint64_t published =
+          (state[reach][w] & (all | ~state[open + l][w])) | (state[heard][w] & (all | ~state[joined + l][w]));
       state[armed][w] = published & accesses[w];
       state[windowed][w] = 0;
     }
