@@ -55,18 +55,6 @@ extern "C" __global__ void right_pipeline(const int *in, int *out, int rounds) {
   }
 }
 
-/// Each thread waits for its own copies, but the others' are read without a barrier between.
-extern "C" __global__ void wrong_others_copies(const int *in, int *out) {
-  __shared__ int stage[256];
-  auto pipeline = cuda::make_pipeline();
-  pipeline.producer_acquire();
-  cuda::memcpy_async(stage + threadIdx.x, in + threadIdx.x, sizeof(int), pipeline);
-  pipeline.producer_commit();
-  pipeline.consumer_wait();
-  out[threadIdx.x] = stage[255 - threadIdx.x];
-  pipeline.consumer_release();
-}
-
 /// The copy's destination is read before anything waits for the copy.
 extern "C" __global__ void wrong_no_wait(const int *in, int *out) {
   __shared__ int stage[256];
