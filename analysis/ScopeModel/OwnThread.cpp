@@ -113,7 +113,7 @@ private:
           if (copy.reduces && info.writes) {
             if (state.has(pending, s))
               mixedReduction(info.event, i, *access);
-          } else if (info.writes && state.has(pending, s) && !copy.multicast && waited(copy, i, s, state)) {
+          } else if (info.writes && state.has(pending, s) && !copy.multicast && surelyPending(copy, i, s, state)) {
             unfinished(i, info.event, *access, copy);
           } else if (!info.writes && e.kind != EventKind::load && state.has(pendingRead, s) &&
                      exact(*info.access, *access)) {
@@ -125,20 +125,17 @@ private:
                 {"put cp.async.bulk.wait_group.read 0 before it", {{"read by the copy here", info.event}}});
           }
         }
-        if (state.has(windowed, s) && !state.has(reach, windowSite) && info.isData && info.writes &&
-            info.access->remote == false && access->remote)
-          inWindow(i, info.event, *access);
       });
-    // Written into a peer, read by the peer in its own memory: the other way round.
-    if (e.src.known() && !e.src.remote)
+    // One CTA wrote its own memory or a peer's, and the other one of the two reads it.
+    if (e.src.known() && !state.has(reach, windowSite))
       for (Site s : sites.byObject[e.src.object])
-        if (state.has(reach, s) && state.has(windowed, s) && !state.has(reach, windowSite) && sites.list[s].writes &&
-            sites.list[s].access->remote && sites.list[s].isData)
-          inWindow(i, sites.list[s].event, e.src);
+        if (const SiteInfo &info = sites.list[s]; state.has(reach, s) && state.has(windowed, s) && info.isData &&
+                                                  info.writes && info.access->remote != e.src.remote)
+          inWindow(i, info.event, e.src);
   }
 
   /// The copy is surely not over: of a slot that was chosen at run time that is only known if nobody ever waits.
-  bool waited(const Event &copy, uint32_t i, Site s, const State &state) {
+  bool surelyPending(const Event &copy, uint32_t i, Site s, const State &state) {
     const Access &access = program.events[i].src.known() ? program.events[i].src : program.events[i].dst;
     if (exact(*sites.list[s].access, access))
       return true;

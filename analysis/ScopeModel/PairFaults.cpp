@@ -52,8 +52,12 @@ ReleaseFault faultOfRelease(const Judge &judge, const Pair &pair, uint32_t block
   const Event &access = judge.eventOf(pair.a);
   if (pair.completion)
     return judge.sites.of[pair.release][1] == pair.a ? ReleaseFault::none : ReleaseFault::transaction;
-  if (access.kind == EventKind::asyncCopy)
-    return state.has(pending, pair.a) ? ReleaseFault::unfinished : ReleaseFault::none;
+  if (access.kind == EventKind::asyncCopy) {
+    // A phase that expects the copy's bytes is over only when they are there.
+    const Access *place = signalOf(signal);
+    bool same = place && access.barrier.known() && access.barrier.object == place->object;
+    return state.has(pending, pair.a) && !same ? ReleaseFault::unfinished : ReleaseFault::none;
+  }
   bool own = state.has(reach, pair.a);
   bool more = wider(judge.actorOf(pair.a), block.actor);
   if (signal.kind == EventKind::ctaBarrier || signal.kind == EventKind::ctaArrive)

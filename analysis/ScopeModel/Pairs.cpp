@@ -27,6 +27,7 @@ private:
 
   void collect();
   void collectWaits();
+  std::vector<Site> waitsBehind(uint32_t arrive, uint32_t block) const;
   void meet(size_t release, const std::vector<Site> &waits, uint32_t group);
   bool conflict(const Pair &pair) const;
   Scope distance(uint32_t release, Site wait) const;
@@ -38,7 +39,6 @@ private:
   const Sites &sites;
   PairFacts facts;
   std::vector<std::vector<Site>> waitsOf; ///< by group
-  std::vector<Site> clusterWaits;
   std::unordered_map<uint64_t, Couple> couples;
   size_t steps = 0;
 };
@@ -81,9 +81,33 @@ void Finder::collectWaits() {
     uint32_t event = sites.list[s].event;
     if (uint32_t g = judge.flow.group(event); g != ~0u)
       waitsOf[g].push_back(s);
-    else if (program.events[event].kind == EventKind::clusterWait)
-      clusterWaits.push_back(s);
   }
+}
+
+/// The waits of the cluster barrier that come next behind an arrival at it.
+std::vector<Site> Finder::waitsBehind(uint32_t arrive, uint32_t block) const {
+  std::vector<Site> waits;
+  std::vector<std::pair<uint32_t, uint32_t>> todo{{block, arrive + 1}};
+  std::vector<bool> seen(program.blocks.size());
+  while (!todo.empty()) {
+    auto [b, from] = todo.back();
+    todo.pop_back();
+    const Block &here = program.blocks[b];
+    uint32_t i = from, end = here.first + here.count;
+    while (i < end && program.events[i].kind != EventKind::clusterWait)
+      ++i;
+    if (i < end) {
+      if (Site s = sites.of[i][2]; s != Sites::none && std::find(waits.begin(), waits.end(), s) == waits.end())
+        waits.push_back(s);
+      continue;
+    }
+    for (uint32_t next : here.successors)
+      if (!seen[next]) {
+        seen[next] = true;
+        todo.push_back({next, program.blocks[next].first});
+      }
+  }
+  return waits;
 }
 
 /// How far the thread that signals is from the one that waits.
@@ -234,7 +258,7 @@ void Finder::run() {
     if (uint32_t g = judge.flow.group(event); g != ~0u)
       meet(i, waitsOf[g], g);
     else if (e.kind == EventKind::clusterArrive)
-      meet(i, clusterWaits, ~0u);
+      meet(i, waitsBehind(event, facts.blockOf[i]), ~0u);
     else if (e.kind == EventKind::ctaBarrier && sites.of[event][2] != Sites::none)
       meet(i, {sites.of[event][2]}, ~1u - uint32_t(i));
   }
