@@ -27,8 +27,8 @@ struct WaivedFinding {
 };
 
 struct Report {
-  std::vector<scope::Finding> findings; ///< by place
-  std::vector<WaivedFinding> waived;    ///< filled, as unusedWaivers, by applyWaivers (Waivers.h)
+  std::vector<scope::Finding> findings; ///< by place; without those that a waiver covers
+  std::vector<WaivedFinding> waived;
   std::vector<Waiver> unusedWaivers;
   /// Opcodes that the lint knows nothing of, with how often they occur: they were taken to touch any memory.
   std::map<std::string, uint32_t> unknownOpcodes;

@@ -3,7 +3,6 @@
 // Inputs to judgements: reads, joins contracts, judges, applies waivers, renders.
 #include "analysis/Lint/tool/Run.h"
 
-#include "analysis/Lint/Waivers.h"
 #include "analysis/Lint/tool/Inputs.h"
 #include "analysis/PTX/Reader.h"
 
@@ -93,20 +92,21 @@ private:
     judged.targets.assign(module->targets.begin(), module->targets.end());
     judged.unknownDirectives.insert(module->unknownDirectives.begin(), module->unknownDirectives.end());
     judged.report = check(*module, lint);
-    // The file's waivers come second, and are unused only if no input needs them.
-    applyWaivers(judged.report, ofFile);
-    keepUnused(std::exchange(judged.report.unusedWaivers, {}));
-    applyWaivers(judged.report, *ofComments);
+    keepUnused(judged.report.unusedWaivers);
     summary.count(judged.report);
     ++judgedInputs;
     renderer.judged(judged);
   }
 
-  void keepUnused(const std::vector<Waiver> &unusedHere) {
+  /// Those of the contract file are unused only if no input needs them.
+  void keepUnused(std::vector<Waiver> &unused) {
     std::erase_if(unusedOfFile, [&](const Waiver &waiver) {
-      return std::none_of(unusedHere.begin(), unusedHere.end(),
-                          [&](const Waiver &other) { return other.writtenAt.line == waiver.writtenAt.line; });
+      return std::none_of(unused.begin(), unused.end(), [&](const Waiver &other) { return sameOrigin(waiver, other); });
     });
+    std::erase_if(unused, [&](const Waiver &waiver) { return waiver.writtenAt.file == options.contractFile; });
+  }
+  static bool sameOrigin(const Waiver &a, const Waiver &b) {
+    return a.writtenAt.file == b.writtenAt.file && a.writtenAt.line == b.writtenAt.line;
   }
 
   void finishContractFile() {
