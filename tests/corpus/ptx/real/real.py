@@ -2,6 +2,9 @@
 # Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 """The PTX that real compilers made of the sources here, and what scope-lint has to say of it (manifest.json).
 
+Each entry of the manifest has the command that made a PTX, the faults that are in it, by kernel, with the reason, and
+mutants: lines to leave out, and the faults that come of it.
+
     real.py check --lint build/bin/scope-lint       each stored PTX gets exactly the findings of the manifest
     real.py recompile --lint build/bin/scope-lint   so does what the compiler that is installed makes of the sources now
     real.py store [FILE.ptx …]                      compiles again and stores the result
@@ -20,17 +23,25 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
+SECTION = re.compile(r"^\s*\.section[^{]*\{[^}]*\}\n", re.MULTILINE)
+BYTES = re.compile(r"^\s*\.b8\s+([\d, ]+)", re.MULTILINE)
 LIBRARY = re.compile(r'(\.file\s+\d+\s+")[^"]*?/(include|site-packages)/')
 OWN = re.compile(r'(\.file\s+\d+\s+")[^"]*/([^"/]+)(")')
 
 
 def portable(text):
-    """Without the folders of the machine that compiled it: a library's header from its include folder on, a source by name."""
+    """Without the folders of the machine that compiled it: a library's header from its include folder on, a source by its
+    name, no debug section that spells a path."""
     lines = []
     for line in text.splitlines(keepends=True):
         shorter = LIBRARY.sub(r"\1\2/", line)
         lines.append(shorter if shorter != line else OWN.sub(r"\1\2\3", line))
-    return "".join(lines)
+
+    def without_paths(section):
+        values = (int(value) for row in BYTES.findall(section.group()) for value in row.split(",") if value.strip())
+        return "" if b"/" in bytes(value & 255 for value in values) else section.group()
+
+    return SECTION.sub(without_paths, "".join(lines))
 
 
 def compiled(entry):
@@ -41,6 +52,26 @@ def compiled(entry):
         if done.returncode:
             raise RuntimeError(f"{entry['command']}: exit code {done.returncode}\n{done.stderr}")
         return portable(pathlib.Path(folder, "out.ptx").read_text())
+
+
+def lacks(entry):
+    """What the entry's command needs and this machine lacks, or nothing."""
+    program = shlex.split(entry["command"])[0]
+    if not shutil.which(program):
+        return program
+    module = entry.get("module")
+    if module and subprocess.run([program, "-c", f"import {module}"], capture_output=True).returncode:
+        return f"Python's {module}"
+    return None
+
+
+def without(text, pattern):
+    """The text without the lines that the pattern matches; there must be one."""
+    lines = text.splitlines(keepends=True)
+    kept = [line for line in lines if not re.search(pattern, line)]
+    if len(kept) == len(lines):
+        raise RuntimeError(f"expected a line that matches {pattern}")
+    return "".join(kept)
 
 
 def verdicts(lint, ptx, entry):
@@ -56,15 +87,19 @@ def verdicts(lint, ptx, entry):
     return {function: sorted(rules) for function, rules in found.items()}
 
 
-def expected(entry):
-    return {function: sorted(fault["rules"]) for function, fault in entry.get("faults", {}).items() if fault["rules"]}
-
-
-def differences(entry, found):
-    wanted = expected(entry)
+def differences(faults, found, what):
+    wanted = {function: sorted(fault["rules"]) for function, fault in faults.items()}
     for function in sorted(wanted.keys() | found.keys()):
         if wanted.get(function, []) != found.get(function, []):
-            yield f"{entry['ptx']}: {function}: expected {wanted.get(function, [])}, found {found.get(function, [])}"
+            yield f"{what}: {function}: expected {wanted.get(function, [])}, found {found.get(function, [])}"
+
+
+def problems_of(lint, entry, text):
+    """Of the text itself, and of its mutants: without one fence, a file that is clean no longer is."""
+    yield from differences(entry.get("faults", {}), verdicts(lint, text, entry), entry["ptx"])
+    for mutant in entry.get("mutants", []):
+        what = f"{entry['ptx']} without '{mutant['without']}'"
+        yield from differences(mutant["faults"], verdicts(lint, without(text, mutant["without"]), entry), what)
 
 
 def main():
@@ -78,16 +113,16 @@ def main():
     for entry in entries:
         if options.ptx and entry["ptx"] not in options.ptx:
             continue
-        compiler = shlex.split(entry["command"])[0]
-        if options.action != "check" and (entry.get("recompile") is False or not shutil.which(compiler)):
-            missing.add(compiler)
+        lacking = lacks(entry) if options.action != "check" else None
+        if lacking:
+            missing.add(lacking)
             continue
         count += 1
         if options.action == "store":
             (HERE / entry["ptx"]).write_text(compiled(entry))
             continue
         text = compiled(entry) if options.action == "recompile" else (HERE / entry["ptx"]).read_text()
-        problems += differences(entry, verdicts(options.lint.resolve(), text, entry))
+        problems += problems_of(options.lint.resolve(), entry, text)
     for problem in problems:
         print(problem, file=sys.stderr)
     print(f"{count} files, {len(problems)} problems")
