@@ -55,7 +55,8 @@ bool inOtherCtas(const Actor &a, const Actor &b) {
 }
 
 bool sameThread(const Actor &a, const Actor &b) {
-  return a.threads == Actor::Threads::one && a.threads == b.threads && a.which != 0 && a.which == b.which;
+  return a.threads == Actor::Threads::one && a.threads == b.threads && a.which != 0 && a.which == b.which &&
+         !inOtherCtas(a, b);
 }
 
 std::string spell(const Event &e, Order order, Scope scope) {
