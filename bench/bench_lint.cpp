@@ -1,7 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// interlock-bench-lint: time and memory of scope-lint by the size of the PTX, for many kernels and for one huge one. See
-// bench/README.md.
+// interlock-bench-lint: time and memory of scope-lint by the size of the PTX, for many kernels and for one huge one.
+// See bench/README.md.
 #include "bench/common/Report.h"
 
 #include <CLI/CLI.hpp>
@@ -22,7 +22,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A round of a kernel: a stage is waited for, read, changed, fenced and given back; a counter is released; a loop polls.
+/// A round of a kernel: a stage is waited for, read, changed, fenced and given back; a counter is released; a loop
+/// polls.
 /// `{0}` makes the labels different.
 constexpr std::string_view round = R"(  .loc 1 {0} 3
 $wait_{0}:
@@ -122,8 +123,8 @@ Status run(const Flags &flags, nlohmann::json report) {
       for (uint32_t i = 0; i < flags.runs; ++i) {
         Cost cost = measure(flags.lint, file);
         if (cost.exitCode > 1)
-          return makeError(Code::badInput, fmt::format("expected {} to judge {} MB of PTX, it ended with {}", flags.lint,
-                                                       megabytes, cost.exitCode));
+          return makeError(Code::badInput, fmt::format("expected {} to judge {} MB of PTX, it ended with {}",
+                                                       flags.lint, megabytes, cost.exitCode));
         seconds.push_back(cost.seconds);
         memory.push_back(cost.megabytes);
       }

@@ -102,6 +102,17 @@ TEST(ScopeLint, AContractTellsWhoAccessesAParameter) {
   EXPECT_THAT(outcome.out, HasSubstr("[SL18]"));
 }
 
+TEST(ScopeLint, TheClusterSizeDecidesWhatCrossesCtas) {
+  std::string text(findRule("SL08")->flagged);
+  size_t directive = text.find(".reqnctapercluster");
+  ASSERT_NE(directive, std::string::npos);
+  text.erase(directive, text.find('\n', directive) - directive);
+  std::string ptx = writeFile(freshFolder() + "/k.ptx", text);
+  EXPECT_THAT(runCommand({ptx}).out, HasSubstr("[SL08]"));
+  EXPECT_THAT(runCommand({"--cluster", "2", ptx}).out, HasSubstr("[SL08]"));
+  EXPECT_THAT(runCommand({"--cluster", "1", ptx}).out, testing::Not(HasSubstr("[SL08]")));
+}
+
 TEST(ScopeLint, ExplainsEveryRule) {
   for (const Rule &rule : interlock::scope::rules()) {
     Outcome outcome = runCommand({"--explain", std::string(rule.id)});
