@@ -217,10 +217,12 @@ void Extractor::complete(scope::Access &access, const Use &use) const {
   access.offset = v.constant;
   int64_t width = std::max<int64_t>(1, use.bytes), lane = 0, warp = 0, thread = 0;
   bool others = false;
+  access.single = true;
   for (unsigned i = 0; i < v.count; ++i) {
     const Symbol &s = values.symbol(v.terms[i].symbol);
     int64_t factor = std::abs(v.terms[i].factor);
     access.perCta |= s.perCta;
+    access.single &= s.uniform && !s.perCta && s.kind != SymbolKind::merged;
     if (s.kind == SymbolKind::special && s.special == "tid" && s.component == 'x')
       thread = factor;
     else if (s.kind == SymbolKind::special && s.special == "laneid")

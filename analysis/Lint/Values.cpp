@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 namespace interlock::lint {
 namespace {
@@ -436,10 +437,9 @@ Value Values::computeLogic(uint32_t node) {
   }
   if (op == "rem" && b.isConstant() && b.constant == 32 && is(a, "tid"))
     return special("laneid", 0);
-  if (op == "or" && a.known && b.isConstant() && b.constant >= 0) {
-    int64_t low = 1;
-    while (low <= b.constant)
-      low <<= 1;
+  if (op == "or" && a.known && b.isConstant() && b.constant >= 0 && b.constant <= INT32_MAX) {
+    // An addition, if no bit of the constant can be set in the other one.
+    int64_t low = int64_t(std::bit_ceil(uint64_t(b.constant) + 1));
     bool apart = a.constant % low == 0 && !a.isPlace();
     for (unsigned i = 0; i < a.count; ++i)
       apart &= a.terms[i].factor % low == 0;

@@ -25,9 +25,11 @@ Waits::Waits(const Flat &flat, const Graph &graph, const Values &values)
 }
 
 /// The condition at the end of `block` is made of what `node` returned.
-bool Waits::decides(uint32_t node, uint32_t block) const {
-  std::vector<uint32_t> slice(values.definitions(flat.blocks[block].condition).begin(),
-                              values.definitions(flat.blocks[block].condition).end());
+bool Waits::decides(uint32_t node, uint32_t block) const { return feeds(node, flat.blocks[block].condition); }
+
+/// The register holds something that is made of what `node` returned.
+bool Waits::feeds(uint32_t node, uint32_t reg) const {
+  std::vector<uint32_t> slice(values.definitions(reg).begin(), values.definitions(reg).end());
   for (size_t i = 0; i < slice.size() && i < maxSlice; ++i) {
     if (slice[i] == node)
       return true;
@@ -81,6 +83,14 @@ WaitShape Waits::shapeOf(uint32_t node, const Decoded &decoded, const Value &pla
   // A branch near by that depends on it.
   uint32_t b = block;
   for (int hops = 0; hops < 4; ++hops) {
+    // Or it is told to the other threads through shared memory, who branch on it.
+    const FlatBlock &here = flat.blocks[b];
+    for (uint32_t n = std::max(here.first, hops ? 0 : node + 1); n < here.first + here.count; ++n) {
+      const ptx::Instruction &in = *flat.nodes[n].in;
+      if (in.opcode == "st" && (in.has("shared") || in.has("shared::cta")) && in.operands.size() == 2 &&
+          in.operands[1].kind == ptx::OperandKind::reg && feeds(node, flat.reg(flat.nodes[n], in.operands[1].index)))
+        return {scope::Poll::test, Loop::none};
+    }
     if (flat.blocks[b].condition != ~0u) {
       if (decides(node, b))
         return {scope::Poll::test, Loop::none};

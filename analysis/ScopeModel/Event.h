@@ -87,6 +87,7 @@ struct Access {
   uint32_t bytes = 0;            ///< of one element; 0: not known
   uint8_t elements = 1;          ///< of a vector access: the model sees as many separate accesses
   bool remote = false;           ///< by an address in another CTA's shared memory (mapa, shared::cluster)
+  bool single = false;           ///< the formula gives one place: the same for all threads and at all times
   bool perThread = false;        ///< the formula gives each thread of a CTA a place of its own
   bool perCta = false;           ///< the formula gives each CTA a place of its own
   bool indexed = false;          ///< one of several elements, as a slot of a ring; which one is not known

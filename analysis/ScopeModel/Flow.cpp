@@ -107,7 +107,8 @@ Flow::Flow(const Program &program, const Sites &sites)
       groupOf[i] = groups.try_emplace(key, uint32_t(groups.size())).first->second;
     }
   }
-  heardAt.assign(groups.size(), Mask(sites.words));
+  Mask none(sites.words);
+  heardAt.assign(groups.size(), {none, {none, none, none, none}});
   for (int hop = 0; hop < maxHops; ++hop) {
     solve();
     if (!exchange())
@@ -154,13 +155,18 @@ bool Flow::exchange() {
     if (groupOf[i] == ~0u || !mayRelease(e) || e.kind == EventKind::asyncCopy || e.kind == EventKind::storeAsync)
       return;
     bool all = releases(e.order) || e.kind == EventKind::ctaBarrier || e.kind == EventKind::ctaArrive;
-    Mask &heardHere = heardAt[groupOf[i]];
+    News &here = heardAt[groupOf[i]];
     for (size_t w = 0; w < sites.words; ++w) {
       uint64_t told =
           (state[reach][w] & ~(all ? 0 : state[open][w])) | (state[heard][w] & ~(all ? 0 : state[joined][w]));
       told &= accesses[w];
-      news |= (told & ~heardHere[w]) != 0;
-      heardHere[w] |= told;
+      news |= (told & ~here.over[w]) != 0;
+      here.over[w] |= told;
+      for (size_t l = 0; l < 4; ++l) {
+        uint64_t stillOpen = told & ((state[reach][w] & state[openSc + l][w]) | state[joined + l][w]);
+        news |= (stillOpen & ~here.open[l][w]) != 0;
+        here.open[l][w] |= stillOpen;
+      }
     }
   });
   return news;

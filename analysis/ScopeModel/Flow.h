@@ -94,8 +94,14 @@ private:
   std::vector<uint32_t> order; ///< reachable blocks in reverse postorder
   std::vector<State> in;
   Mask waits, accesses, ownShared, anyShared, globals, inits, wide, maps;
-  std::vector<bool> answered;    ///< by object: barriers on which peers arrive
-  std::vector<Mask> heardAt;     ///< by group of signals: what their waits tell of other threads
+  std::vector<bool> answered; ///< by object: barriers on which peers arrive
+  /// What the waits of a group tell of other threads: which accesses are over, and which of these no fence.sc of that
+  /// scope has ordered already.
+  struct News {
+    Mask over;
+    std::array<Mask, 4> open;
+  };
+  std::vector<News> heardAt;     ///< by group
   std::vector<uint32_t> groupOf; ///< by event: the group whose release or wait it is, or ~0u
 };
 

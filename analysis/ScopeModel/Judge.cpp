@@ -32,7 +32,7 @@ std::string Judge::nameOf(const Access &access) const {
 }
 
 bool apart(const Access &x, const Access &y) {
-  if (!x.offset || !y.offset || x.formula != y.formula || !x.bytes || !y.bytes)
+  if (!x.single || !x.offset || !y.offset || x.formula != y.formula || !x.bytes || !y.bytes)
     return false;
   int64_t xEnd = *x.offset + int64_t(x.bytes) * x.elements, yEnd = *y.offset + int64_t(y.bytes) * y.elements;
   return xEnd <= *y.offset || yEnd <= *x.offset;

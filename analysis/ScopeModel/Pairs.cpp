@@ -143,7 +143,8 @@ bool Finder::conflict(const Pair &pair) const {
     return false;
   if (const Access *signal = signalOf(r); signal && signal->object == x.object)
     return false;
-  bool crosses = pair.distance > Scope::cta, own = x.formula == y.formula && x.perThread && y.perThread;
+  bool crosses = pair.distance > Scope::cta,
+       own = x.formula == y.formula && x.perThread && y.perThread && x.offset == y.offset;
   if (judge.object(x).space == Space::shared) {
     bool local = !x.remote && !y.remote;
     bool clusterBarrier = r.kind == EventKind::clusterArrive;
@@ -226,6 +227,9 @@ void Finder::settle() {
   std::sort(keys.begin(), keys.end());
   for (uint64_t key : keys) {
     std::vector<Pair> &ways = couples[key].ways;
+    // What an asynchronous operation brings is told by its own transaction, if there is one.
+    auto itsOwn = [&](const Pair &way) { return way.completion && sites.of[way.release][1] == way.a; };
+    bool transaction = std::any_of(ways.begin(), ways.end(), itsOwn);
     const Pair *best = nullptr;
     std::vector<const Pair *> faulty;
     for (const Pair &way : ways) {
@@ -236,7 +240,11 @@ void Finder::settle() {
         bool another = other.group != way.group || (way.completion && !other.completion);
         return other.orders() && another && other.distance >= way.distance;
       });
-      if (done)
+      // That a barrier of the CTA was meant for two of them is the last thing to think of.
+      bool unlikely =
+          way.releaseFault == ReleaseFault::acrossCtas &&
+          std::any_of(ways.begin(), ways.end(), [&](const Pair &other) { return other.group != way.group; });
+      if (done || unlikely || (transaction && !itsOwn(way)))
         continue;
       faulty.push_back(&way);
       if (!best || way.faults() < best->faults() ||

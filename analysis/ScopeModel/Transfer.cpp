@@ -103,9 +103,9 @@ void Flow::applyWait(State &state, uint32_t event) const {
     return;
   if (uint32_t g = groupOf[event]; g != ~0u && e.kind != EventKind::ctaArrive)
     for (size_t w = 0; w < sites.words; ++w) {
-      state[heard][w] |= heardAt[g][w];
+      state[heard][w] |= heardAt[g].over[w];
       for (size_t l = 0; l < 4; ++l)
-        state[joined + l][w] |= heardAt[g][w];
+        state[joined + l][w] |= heardAt[g].open[l][w];
     }
   bool acquired = acquires(e.order) || e.kind == EventKind::ctaBarrier;
   // A strong read of a place and then an acquire of the same place are one acquire pattern.

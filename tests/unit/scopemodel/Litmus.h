@@ -180,6 +180,7 @@ public:
     a.formula = a.object + 1;
     a.offset = 0;
     a.bytes = 4;
+    a.single = true;
     return a;
   }
   Access global(std::string name, Scope reach = Scope::gpu) {
