@@ -25,32 +25,42 @@ Waits::Waits(const Flat &flat, const Graph &graph, const Values &values)
 }
 
 /// The condition at the end of `block` is made of what `node` returned.
-bool Waits::decides(uint32_t node, uint32_t block) const { return feeds(node, flat.blocks[block].condition); }
+bool Waits::decides(uint32_t node, uint32_t block) const {
+  const FlatBlock &b = flat.blocks[block];
+  return feeds(node, b.first + b.count - 1, b.condition); // as the branch, the last of the block, sees it
+}
 
-/// The register holds something that is made of what `node` returned.
-bool Waits::feeds(uint32_t node, uint32_t reg) const {
-  std::vector<uint32_t> slice(values.definitions(reg).begin(), values.definitions(reg).end());
-  for (size_t i = 0; i < slice.size() && i < maxSlice; ++i) {
+/// What the register holds before `at` is made of what `node` returned.
+bool Waits::feeds(uint32_t node, uint32_t at, uint32_t reg) const {
+  std::vector<uint32_t> slice;
+  auto follow = [&](uint32_t from, uint32_t wanted) {
+    auto add = [&](uint32_t d) {
+      if (slice.size() < maxSlice && std::find(slice.begin(), slice.end(), d) == slice.end())
+        slice.push_back(d);
+    };
+    if (uint32_t sure = values.reaching(from, wanted); sure != ~0u)
+      return add(sure);
+    auto all = values.definitions(wanted);
+    std::for_each(all.begin(), all.begin() + std::min(all.size(), maxSlice), add);
+  };
+  follow(at, reg);
+  for (size_t i = 0; i < slice.size(); ++i) {
     if (slice[i] == node)
       return true;
-    const ptx::Instruction &in = *flat.nodes[slice[i]].in;
-    auto follow = [&](const ptx::Operand &o) {
-      if (o.kind != ptx::OperandKind::reg)
-        return;
-      for (uint32_t d : values.definitions(flat.reg(flat.nodes[slice[i]], o.index)))
-        if (slice.size() < maxSlice && std::find(slice.begin(), slice.end(), d) == slice.end())
-          slice.push_back(d);
+    const Node &made = flat.nodes[slice[i]];
+    const ptx::Instruction &in = *made.in;
+    auto followOperand = [&](const ptx::Operand &o) {
+      if (o.kind == ptx::OperandKind::reg)
+        follow(slice[i], flat.reg(made, o.index));
     };
     if (in.guard != ptx::Instruction::noGuard)
-      for (uint32_t d : values.definitions(flat.reg(flat.nodes[slice[i]], in.guard)))
-        if (slice.size() < maxSlice && std::find(slice.begin(), slice.end(), d) == slice.end())
-          slice.push_back(d);
+      follow(slice[i], flat.reg(made, in.guard));
     if (isSideEffect(in) && in.opcode != "shfl" && in.opcode != "vote")
       continue;
     for (size_t k = 1; k < in.operands.size(); ++k) {
-      follow(in.operands[k]);
+      followOperand(in.operands[k]);
       for (const ptx::Operand &e : in.operands[k].elements)
-        follow(e);
+        followOperand(e);
     }
   }
   return false;
@@ -88,7 +98,7 @@ WaitShape Waits::shapeOf(uint32_t node, const Decoded &decoded, const Value &pla
     for (uint32_t n = std::max(here.first, hops ? 0 : node + 1); n < here.first + here.count; ++n) {
       const ptx::Instruction &in = *flat.nodes[n].in;
       if (in.opcode == "st" && (in.has("shared") || in.has("shared::cta")) && in.operands.size() == 2 &&
-          in.operands[1].kind == ptx::OperandKind::reg && feeds(node, flat.reg(flat.nodes[n], in.operands[1].index)))
+          in.operands[1].kind == ptx::OperandKind::reg && feeds(node, n, flat.reg(flat.nodes[n], in.operands[1].index)))
         return {scope::Poll::test, Loop::none};
     }
     if (flat.blocks[b].condition != ~0u) {
