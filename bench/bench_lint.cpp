@@ -84,7 +84,7 @@ std::string generate(size_t bytes, size_t roundsPerKernel) {
 }
 
 struct Cost {
-  double seconds = 0, megabytes = 0;
+  double seconds = 0, cpuSeconds = 0, megabytes = 0;
   int exitCode = 0;
 };
 
@@ -101,7 +101,8 @@ Cost measure(const std::string &program, const std::string &file) {
   rusage usage = {};
   wait4(child, &status, 0, &usage);
   std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  return {took.count(), double(usage.ru_maxrss) / 1024, WIFEXITED(status) ? WEXITSTATUS(status) : 128};
+  auto inSeconds = [](const timeval &t) { return double(t.tv_sec) + double(t.tv_usec) / 1e6; };
+  return {took.count(), inSeconds(usage.ru_utime) + inSeconds(usage.ru_stime), double(usage.ru_maxrss) / 1024, WIFEXITED(status) ? WEXITSTATUS(status) : 128};
 }
 
 struct Flags {
@@ -119,19 +120,21 @@ Status run(const Flags &flags, nlohmann::json report) {
     for (double megabytes : flags.megabytes) {
       std::string text = generate(size_t(megabytes * 1e6), rounds);
       std::ofstream(file, std::ios::binary) << text;
-      std::vector<double> seconds, memory;
+      std::vector<double> seconds, cpu, memory;
       for (uint32_t i = 0; i < flags.runs; ++i) {
         Cost cost = measure(flags.lint, file);
         if (cost.exitCode > 1)
           return makeError(Code::badInput, fmt::format("expected {} to judge {} MB of PTX, it ended with {}",
                                                        flags.lint, megabytes, cost.exitCode));
         seconds.push_back(cost.seconds);
+        cpu.push_back(cost.cpuSeconds);
         memory.push_back(cost.megabytes);
       }
       nlohmann::json row = {{"shape", shape}, {"ptx_bytes", text.size()}};
       bench::addRuns(row, "time", "s", seconds);
+      bench::addRuns(row, "cpu", "s", cpu);
       bench::addRuns(row, "peak_memory", "mb", memory);
-      row["seconds_per_megabyte"] = bench::median(seconds) / (double(text.size()) / 1e6);
+      row["cpu_seconds_per_megabyte"] = bench::median(cpu) / (double(text.size()) / 1e6);
       report["sizes"].push_back(std::move(row));
     }
   std::error_code error;

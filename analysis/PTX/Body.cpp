@@ -116,21 +116,26 @@ void Parser::instruction(Function &fn) {
   in.at = peek().at;
   in.source = source;
   in.opcode = expectName("an instruction");
+  // Gathered first, so that what is kept is no larger than it must be: most of the memory of a module is in these lists.
+  modScratch.clear();
+  operandScratch.clear();
   while (!failed() && peek().kind == TokenKind::dotted)
-    in.mods.push_back(take().text);
+    modScratch.push_back(take().text);
   bool call = in.opcode == "call";
   if (!isPunct(";")) {
     do {
-      in.operands.push_back(operand(fn, call, 0));
+      operandScratch.push_back(operand(fn, call, 0));
       // tcgen05 and old forms put a second bracket right behind the first one.
       while (!failed() && isPunct("["))
-        in.operands.push_back(operand(fn, call, 0));
+        operandScratch.push_back(operand(fn, call, 0));
     } while (!failed() && acceptPunct(","));
   }
   if (!acceptPunct(";"))
     failHere(fmt::format("';' after the operands of {}", in.opcode));
   if (failed())
     return;
+  in.mods.assign(modScratch.begin(), modScratch.end());
+  in.operands.assign(std::make_move_iterator(operandScratch.begin()), std::make_move_iterator(operandScratch.end()));
   fn.instructions.push_back(std::move(in));
   instructionScopes.push_back(scope);
 }

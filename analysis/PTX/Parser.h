@@ -121,6 +121,8 @@ private:
   std::vector<RegisterDecl *> usedModuleRegisters; ///< by the function being read
   std::vector<uint32_t> instructionScopes;         ///< of the function being read
   std::vector<uint32_t> tableScopes;
+  std::vector<std::string_view> modScratch; ///< of the instruction being read
+  std::vector<Operand> operandScratch;
   unsigned constantDepth = 0;
 };
 
