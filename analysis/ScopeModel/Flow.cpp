@@ -79,6 +79,26 @@ Flow::Flow(const Program &program, const Sites &sites)
     return p.blocks[s.block].actor.threads == Actor::Threads::all && !p.blocks[s.block].actor.some;
   });
 
+  Mask none(sites.words);
+  completedBy.fill(none);
+  unknownBarrier = none;
+  auto put = [](Mask &mask, Site s) { mask[s / 64] |= uint64_t(1) << (s % 64); };
+  auto of = [&](uint32_t object) -> OfObject & {
+    return ofObject.try_emplace(object, OfObject{none, none}).first->second;
+  };
+  for (Site s = stateSites; s < sites.list.size(); ++s) {
+    const SiteInfo &info = sites.list[s];
+    const Event &e = program.events[info.event];
+    if (info.isWait) {
+      if (info.access)
+        put(of(info.access->object).waits, s);
+      continue;
+    }
+    put(completedBy[size_t(e.completion)], s);
+    if (e.completion == Completion::barrier)
+      put(e.barrier.known() ? of(e.barrier.object).copies : unknownBarrier, s);
+  }
+
   answered.resize(program.objects.size());
   for (const Event &e : program.events)
     if (e.kind == EventKind::barrierArrive && e.barrier.known() && e.barrier.remote)
@@ -107,7 +127,6 @@ Flow::Flow(const Program &program, const Sites &sites)
       groupOf[i] = groups.try_emplace(key, uint32_t(groups.size())).first->second;
     }
   }
-  Mask none(sites.words);
   heardAt.assign(groups.size(), {none, {none, none, none, none}});
   for (int hop = 0; hop < maxHops; ++hop) {
     solve();
@@ -135,12 +154,15 @@ void Flow::solve() {
         continue;
       todo[i] = false;
       uint32_t b = order[i];
-      State state = in[b];
       const Block &block = program.blocks[b];
+      State changed;
+      if (block.count)
+        changed = in[b];
+      State &state = block.count ? changed : in[b];
       for (uint32_t e = block.first; e < block.first + block.count; ++e)
         apply(state, b, e);
       for (uint32_t s : block.successors)
-        if (in[s].merge(state)) {
+        if (&in[s] != &state && in[s].merge(state)) {
           todo[position[s]] = true;
           again |= position[s] <= i;
         }

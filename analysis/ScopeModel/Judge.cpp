@@ -114,8 +114,36 @@ std::string describe(const Judge &judge, uint32_t event) {
   }
 }
 
+namespace {
+
+/// Nothing but plain accesses and barriers of the CTA that all threads pass: most kernels, and no rule speaks of them.
+bool isPlain(const Program &program) {
+  auto plain = [](const Event &e) {
+    switch (e.kind) {
+    case EventKind::load:
+    case EventKind::store:
+      return e.order == Order::weak && e.proxy == Proxy::generic && e.poll != Poll::loop && !e.multimem &&
+             !e.src.remote && !e.dst.remote;
+    case EventKind::ctaBarrier:
+    case EventKind::warpBarrier:
+    case EventKind::exit:
+    case EventKind::call:
+    case EventKind::gridWait:
+    case EventKind::gridLaunch:
+      return true;
+    default:
+      return false;
+    }
+  };
+  auto oneCta = [](const Block &block) { return block.actor.ctas != Actor::Ctas::all; };
+  return std::all_of(program.events.begin(), program.events.end(), plain) &&
+         std::none_of(program.blocks.begin(), program.blocks.end(), oneCta);
+}
+
+} // namespace
+
 std::vector<Finding> judge(const Program &program) {
-  if (program.events.empty() || program.blocks.empty())
+  if (program.blocks.empty() || isPlain(program))
     return {};
   Judge judge(program);
   judgePairs(judge);
