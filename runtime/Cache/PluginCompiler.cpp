@@ -4,6 +4,7 @@
 #include "runtime/Cache/Compiler.h"
 
 #include "runtime/Cache/Digest.h"
+#include "runtime/Cache/ForkGate.h"
 #include "runtime/Spec/CompilerPlugin.h"
 
 #include <fmt/format.h>
@@ -85,9 +86,10 @@ Result<std::string> digestOfFolder(const std::string &folder) {
 
 class PluginCompiler final : public Compiler {
 public:
-  explicit PluginCompiler(const PluginOptions &options) : options(options) {}
+  explicit PluginCompiler(const PluginOptions &options) : options(options) { ForkGate::watch(); }
 
   Result<std::string> identity() override {
+    ForkGate gate;
     ILK_ASSIGN_OR_RETURN(const Plugin *plugin, load());
     if (options.templateDir.empty())
       return plugin->stated;
@@ -98,6 +100,7 @@ public:
 
   Result<std::map<std::string, std::string>> compile(const KernelSpec &spec,
                                                      const std::vector<std::string> &parts) override {
+    ForkGate gate;
     ILK_ASSIGN_OR_RETURN(const Plugin *plugin, load());
     std::string canonical = canonicalForm(spec), names = fmt::format("{}", fmt::join(parts, ","));
     ilk_compiler_request request{sizeof(request), canonical.data(), canonical.size(),
