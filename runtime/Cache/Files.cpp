@@ -97,7 +97,7 @@ tl::expected<std::string, ReadFailure> readRegularFile(const fs::path &path, uin
     return tl::unexpected(ReadFailure{true, "there is none"});
   if (file.get() < 0)
     return refuse(errno == ELOOP ? "it is a link" : std::strerror(errno));
-  struct stat status {};
+  struct stat status{};
   if (::fstat(file.get(), &status) != 0)
     return refuse(std::strerror(errno));
   if (!S_ISREG(status.st_mode))

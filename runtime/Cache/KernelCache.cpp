@@ -227,14 +227,15 @@ KernelCache::State &KernelCache::current() const {
 }
 
 Result<Lookup> KernelCache::get(const KernelSpec &spec) {
-  auto begin = Clock::now();
   State &my = current();
-  auto hit = [&](std::shared_ptr<const Artifact> artifact) {
+  auto hit = [&](std::shared_ptr<const Artifact> artifact, double milliseconds = 0) {
     my.log.memoryHits.fetch_add(1, std::memory_order_relaxed);
-    return Lookup{std::move(artifact), Outcome::memory, {}, millisecondsSince(begin)};
+    return Lookup{std::move(artifact), Outcome::memory, {}, milliseconds};
   };
+  // Not timed: looking at the clock twice would take longer than the lookup.
   if (auto artifact = my.memory.find(spec))
     return hit(std::move(artifact));
+  auto begin = Clock::now();
   ILK_RETURN_IF_ERROR(validate(spec));
   std::shared_ptr<MemoryStore::Slot> slot = my.memory.slotFor(spec);
   std::unique_lock making(slot->making, std::defer_lock);
@@ -242,7 +243,7 @@ Result<Lookup> KernelCache::get(const KernelSpec &spec) {
   if (!frozen) {
     making.lock();
     if (auto artifact = my.memory.find(spec))
-      return hit(std::move(artifact));
+      return hit(std::move(artifact), millisecondsSince(begin));
   }
   Result<Lookup> lookup = frozen ? my.loadOrRefuse(spec) : my.loadOrMake(spec);
   if (!lookup) {

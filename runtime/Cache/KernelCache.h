@@ -23,7 +23,7 @@ struct Lookup {
   std::shared_ptr<const Artifact> artifact;
   Outcome outcome = Outcome::memory;
   std::string reason;      ///< of a miss, or of a disk hit that was not the first try; empty on a plain hit
-  double milliseconds = 0; ///< of the whole call
+  double milliseconds = 0; ///< of the whole call; 0 for a plain hit in memory, which is not timed
 };
 
 struct CacheOptions {

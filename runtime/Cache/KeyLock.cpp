@@ -28,7 +28,7 @@ long offsetOf(std::string_view key) {
 }
 
 int setLock(int file, short type, long offset) {
-  struct flock range {};
+  struct flock range{};
   range.l_type = type;
   range.l_whence = SEEK_SET;
   range.l_start = offset;

@@ -37,9 +37,9 @@ TEST_P(Faults, A02WhatCannotBePublishedIsUsedAndSaidOnce) {
   auto compiler = std::make_shared<FakeCompiler>();
   std::vector<std::string> heard;
   auto open = [&] {
-    return KernelCache::open({.directory = folder.string(),
-                              .compiler = compiler,
-                              .log = [&](std::string_view note) { heard.emplace_back(note); }});
+    return KernelCache::open({.directory = folder.string(), .compiler = compiler, .log = [&](std::string_view note) {
+                                heard.emplace_back(note);
+                              }});
   };
   auto cache = open();
   (void)cache->keyOf(numbered(0)); // the toolchain's file is written before the fault
@@ -65,8 +65,8 @@ TEST_P(Faults, A02WhatCannotBePublishedIsUsedAndSaidOnce) {
 }
 
 const Fault faults[] = {
-    {"NoSpace", Call::write, ENOSPC},      {"Quota", Call::write, EDQUOT},         {"BadDisk", Call::sync, EIO},
-    {"OtherDevice", Call::rename, EXDEV},  {"NotPermitted", Call::rename, EACCES}, {"ReadOnly", Call::makeFile, EROFS},
+    {"NoSpace", Call::write, ENOSPC},     {"Quota", Call::write, EDQUOT},         {"BadDisk", Call::sync, EIO},
+    {"OtherDevice", Call::rename, EXDEV}, {"NotPermitted", Call::rename, EACCES}, {"ReadOnly", Call::makeFile, EROFS},
     {"NoInodes", Call::makeFile, ENOSPC},
 };
 INSTANTIATE_TEST_SUITE_P(Cache, Faults, testing::ValuesIn(faults),

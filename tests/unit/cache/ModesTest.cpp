@@ -129,9 +129,10 @@ TEST_F(Modes, ReadOnlyWithoutAFolderMakesNone) {
 // A15: state, counters, the reason of each miss and every downgrade, by one call.
 TEST_F(Modes, A15OneCallTellsEverything) {
   std::vector<std::string> heard;
-  auto cache = KernelCache::open({.directory = folder.string(),
-                                  .compiler = compiler,
-                                  .log = [&](std::string_view note) { heard.emplace_back(note); }});
+  auto cache =
+      KernelCache::open({.directory = folder.string(), .compiler = compiler, .log = [&](std::string_view note) {
+                           heard.emplace_back(note);
+                         }});
   ASSERT_TRUE(cache->get(numbered(0)));
   ASSERT_TRUE(cache->get(numbered(0)));
   compiler->failure = "dispatch.mlir:3:1: error: no";
