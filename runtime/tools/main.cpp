@@ -46,6 +46,7 @@ int main(int argc, char **argv) {
   app.fallthrough();
   app.add_flag("--json", context.json, "one JSON object on stdout");
   addCompile(app, context);
+  addCache(app, context);
   addInspect(app, context);
   addRun(app, context);
   addTargets(app, context);
