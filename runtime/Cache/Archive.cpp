@@ -3,8 +3,8 @@
 
 #include "runtime/Cache/Container.h"
 #include "runtime/Cache/EntryFile.h"
-#include "runtime/Cache/Key.h"
 #include "runtime/Cache/KernelCache.h"
+#include "runtime/Cache/Key.h"
 #include "runtime/Cache/ZstdFile.h"
 
 #include <fmt/format.h>

@@ -14,7 +14,7 @@ namespace interlock {
 /// Something below the folder of entries, and what is wrong with it.
 struct VerifiedFile {
   std::filesystem::path path;
-  std::string problem; ///< empty if it is a whole entry under its right name
+  std::string problem;      ///< empty if it is a whole entry under its right name
   bool ofToolchain = false; ///< it was made by the compiler that last wrote here
 };
 

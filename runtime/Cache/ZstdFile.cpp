@@ -68,7 +68,7 @@ ZstdReader::ZstdReader(std::string path, std::FILE *file)
       input(ZSTD_DStreamInSize()) {}
 
 Result<ZstdReader> ZstdReader::open(const std::string &path) {
-  struct stat status {};
+  struct stat status{};
   int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   std::FILE *file = descriptor < 0 ? nullptr : ::fdopen(descriptor, "rb");
   if (!file || ::fstat(descriptor, &status) != 0) {

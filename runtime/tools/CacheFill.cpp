@@ -106,7 +106,7 @@ void addCacheFill(CLI::App &cache, Context &context) {
 
   for (bool out : {true, false}) {
     CLI::App *moved = cache.add_subcommand(out ? "export" : "import", out ? "write the entries into one file"
-                                                                         : "check such a file and take its entries");
+                                                                          : "check such a file and take its entries");
     auto file = std::make_shared<std::string>();
     moved->add_option("file", *file, "the archive")->required();
     moved->callback([&context, file, out] { runInto(context, move(context, *file, out)); });
