@@ -30,8 +30,8 @@ protected:
   }
   /// 2 token counts × 2 dtypes × 2 targets × dispatch and combine.
   Arguments deployment(const char *subcommand) {
-    return {subcommand,  "--model", "mixtral-8x7b", "--ranks",  "2",           "--tokens",
-            "16,64", "--dtype", "bf16,f16", "--target", "sm_90a,sm_100a"};
+    return {subcommand, "--model",  "mixtral-8x7b", "--ranks",       "2", "--tokens", "16,64",
+            "--dtype",  "bf16,f16", "--target",     "sm_90a,sm_100a"};
   }
   std::string entryFile() {
     for (auto &entry : fs::recursive_directory_iterator(folder + "/cache/entries"))
@@ -115,7 +115,8 @@ TEST_F(CacheCommand, APrewarmThatFailsInPart) {
   arguments[4] = "2,3";
   Outcome outcome = cache(arguments);
   EXPECT_EQ(outcome.code, 2);
-  EXPECT_THAT(outcome.err, testing::AllOf(HasSubstr("16 of 32 kernels could not be made"), HasSubstr("three is refused")));
+  EXPECT_THAT(outcome.err,
+              testing::AllOf(HasSubstr("16 of 32 kernels could not be made"), HasSubstr("three is refused")));
   EXPECT_EQ(json({"ls"})["entries"].size(), 16u);
 }
 
@@ -126,8 +127,7 @@ TEST_F(CacheCommand, BadInputIsASentence) {
   };
   std::string list = writeFile(folder + "/list", "kernel=tea\n");
   for (const Case &each : {Case{{"prewarm", "--specs", "/nowhere/list"}, "/nowhere/list"},
-                           Case{{"prewarm", "--specs", list}, "kernel 1 of the list"},
-                           Case{{"prewarm"}, "--ranks"},
+                           Case{{"prewarm", "--specs", list}, "kernel 1 of the list"}, Case{{"prewarm"}, "--ranks"},
                            Case{{"prewarm", "--model", "mixtral-8x7b", "--ranks", "2"}, "--tokens"},
                            Case{{"enumerate", "--model", "gpt-5", "--ranks", "2", "--tokens", "4"}, "gpt-5"},
                            Case{{"import", "/nowhere/archive"}, "/nowhere/archive"},
