@@ -96,9 +96,9 @@ Status ModuleCache::unload(KernelId kernel) {
   std::lock_guard lock(mutex);
   auto held = kernels.find(uint64_t(kernel));
   if (held == kernels.end())
-    return makeError(Code::badInput,
-                     fmt::format("expected a kernel of this driver, got {}, which is not one or is unloaded",
-                                 uint64_t(kernel)));
+    return makeError(
+        Code::badInput,
+        fmt::format("expected a kernel of this driver, got {}, which is not one or is unloaded", uint64_t(kernel)));
   --held->second->holders;
   modules.splice(modules.begin(), modules, held->second);
   kernels.erase(held);
@@ -114,9 +114,9 @@ Status ModuleCache::launch(StreamId stream, KernelId kernel, const LaunchConfig 
     std::lock_guard lock(mutex);
     auto held = kernels.find(uint64_t(kernel));
     if (held == kernels.end())
-      return makeError(Code::badInput,
-                       fmt::format("expected a kernel of this driver, got {}, which is not one or is unloaded",
-                                   uint64_t(kernel)));
+      return makeError(
+          Code::badInput,
+          fmt::format("expected a kernel of this driver, got {}, which is not one or is unloaded", uint64_t(kernel)));
     module = held->second;
   }
   // It is held by the caller, so it stays. Noted only afterwards: else the stream might be seen idle in between.

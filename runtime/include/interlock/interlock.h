@@ -77,6 +77,8 @@ typedef struct ilk_driver_options {
   uint32_t residency;             /**< of the emulator: CTAs that a device runs side by side; 0: 132 */
   uint64_t seed;                  /**< of the emulator's scheduler */
   const ilk_allocator *allocator; /**< or NULL; copied */
+  uint64_t max_modules;           /**< kernels kept loaded that nobody holds; 0: 256 */
+  uint64_t max_module_bytes;      /**< of their texts and binaries; 0: 256 MiB */
 } ilk_driver_options;
 
 typedef struct ilk_device_info {
