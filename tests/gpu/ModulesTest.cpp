@@ -97,8 +97,9 @@ TEST_F(GpuModules, A21DeviceMemoryStaysFlat) {
     launch(kernel);
     expected += n;
     ASSERT_TRUE(driver->unload(kernel)); // it may still run
-    if (n % 100 == 0)
+    if (n % 100 == 0) {
       ASSERT_EQ(value(), expected) << "after " << n;
+    }
     if (n == 1000)
       early = deviceBytes();
   }

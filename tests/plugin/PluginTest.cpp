@@ -131,7 +131,10 @@ TEST(Plugin, CachedKernelsWorkWithoutIt) {
   TempFolder folder;
   std::string plugin = folder.string("plugin.so");
   fs::copy_file(INTERLOCK_PLUGIN, plugin);
-  ASSERT_EQ(prewarm(*openCache(folder.string(), plugin), test::kernels()).failures.size(), 0u);
+  // In another process: here it would stay loaded.
+  ASSERT_EQ(test::exitCodeOf(test::inProcess(
+                [&] { return int(prewarm(*openCache(folder.string(), plugin), test::kernels()).failures.size()); })),
+            0);
   fs::remove(plugin);
   auto cache = openCache(folder.string(), plugin);
   auto driver = openEmulator({.target = "sm_90a"});
@@ -140,8 +143,9 @@ TEST(Plugin, CachedKernelsWorkWithoutIt) {
     auto hit = cache->get(kernel);
     ASSERT_TRUE(hit) << hit.error().message;
     EXPECT_EQ(hit->outcome, Outcome::disk);
-    if (kernel.target == "sm_90a")
+    if (kernel.target == "sm_90a") {
       EXPECT_TRUE((*driver)->load(0, {hit->artifact->text, "", hit->artifact->facts.entry}));
+    }
   }
   EXPECT_EQ(cache->notes().size(), 1u);
 }
