@@ -54,6 +54,13 @@ if(WITH_COMPILER)
     --emit ptx -o ${BUILD}/install-test/dispatch.ptx)
 endif()
 
+# A serving image with a warm cache takes this library alone.
+file(GLOB_RECURSE library ${prefix}/*/libinterlock.so.*.*.*)
+file(SIZE ${library} size)
+if(size GREATER 5000000)
+  message(FATAL_ERROR "expected a library of at most 5 MB without the compiler, got ${size} bytes")
+endif()
+
 # The installed files name neither the build's nor the source's folder.
 file(GLOB_RECURSE package ${prefix}/*.cmake ${prefix}/*.pc)
 foreach(file ${package})

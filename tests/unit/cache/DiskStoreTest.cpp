@@ -139,7 +139,7 @@ TEST(DiskStore, A05APairIsNeverMixed) {
                                (void)store->publish(key, two);
                            })};
   inThreads(4, [&](int) {
-    for (int i = 0; i < 2500; ++i) {
+    for (int i = 0; i < 25'000; ++i) {
       auto bytes = store->read(key);
       auto entry = decodeEntry(bytes.value_or(""));
       ++seen;
@@ -150,7 +150,7 @@ TEST(DiskStore, A05APairIsNeverMixed) {
   stop = true;
   for (std::thread &writer : writers)
     writer.join();
-  EXPECT_EQ(seen, 10000);
+  EXPECT_EQ(seen, 100'000);
   EXPECT_EQ(bad, 0);
 }
 
