@@ -1,10 +1,13 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// interlock-bench-cache: what a kernel costs that is already there. Google Benchmark; see bench/README.md.
+// interlock-bench-cache: what a kernel costs that is already there, and what it costs to get many of them there. Google
+// Benchmark; see bench/README.md.
 #include "bench/common/Report.h"
 #include "interlock/device.hpp"
 #include "interlock/operation.hpp"
+#include "interlock/prepare.hpp"
 #include "runtime/Cache/KernelCache.h"
+#include "runtime/Driver/ForwardingDriver.h"
 
 #include <CLI/CLI.hpp>
 #include <benchmark/benchmark.h>
@@ -14,7 +17,11 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace interlock;
 
@@ -92,7 +99,7 @@ BENCHMARK_DEFINE_F(CacheFixture, DiskHit)(benchmark::State &state) {
 BENCHMARK_REGISTER_F(CacheFixture, DiskHit)->Unit(benchmark::kMillisecond);
 
 BENCHMARK_DEFINE_F(CacheFixture, DiskHitToLoadedKernel)(benchmark::State &state) {
-  auto driver = openEmulator({});
+  auto driver = openEmulator({.modules = {.count = 0}}); // each load is a real one
   if (!driver) {
     state.SkipWithError(driver.error().message.c_str());
     return;
@@ -116,6 +123,90 @@ BENCHMARK_DEFINE_F(CacheFixture, DiskHitToLoadedKernel)(benchmark::State &state)
   }
 }
 BENCHMARK_REGISTER_F(CacheFixture, DiskHitToLoadedKernel)->Unit(benchmark::kMillisecond);
+
+/// 32 processes that start at once on a cold cache and want one kernel. `compiled` is how many made it.
+BENCHMARK_DEFINE_F(CacheFixture, ColdProcesses)(benchmark::State &state) {
+  int64_t compiled = 0, failed = 0, cold = 0;
+  for (auto _ : state) {
+    std::string fresh = folder + "/cold" + std::to_string(cold++);
+    int gate[2];
+    if (::pipe(gate) != 0) {
+      state.SkipWithError("expected a pipe, got none");
+      break;
+    }
+    std::vector<pid_t> children;
+    for (int i = 0; i < 32; ++i)
+      if (children.push_back(::fork()); children.back() == 0) {
+        char nothing;
+        ::close(gate[1]);
+        (void)!::read(gate[0], &nothing, 1);
+        auto cache = KernelCache::open({.directory = fresh, .compiler = compiler});
+        auto found = cache->get(spec);
+        ::_exit(!found ? 2 : found->outcome == Outcome::miss ? 1 : 0);
+      }
+    ::close(gate[0]);
+    ::close(gate[1]);
+    for (pid_t child : children) {
+      int status = 0;
+      ::waitpid(child, &status, 0);
+      compiled += WIFEXITED(status) && WEXITSTATUS(status) == 1;
+      failed += !WIFEXITED(status) || WEXITSTATUS(status) == 2;
+    }
+  }
+  state.counters["compiled"] = benchmark::Counter(double(compiled), benchmark::Counter::kAvgIterations);
+  state.counters["failed"] = double(failed);
+}
+BENCHMARK_REGISTER_F(CacheFixture, ColdProcesses)->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(5);
+
+/// 500 kernels into a cold cache by as many threads.
+BENCHMARK_DEFINE_F(CacheFixture, Prewarm500)(benchmark::State &state) {
+  std::vector<KernelSpec> kernels(500, spec);
+  for (uint32_t i = 0; i < kernels.size(); ++i)
+    kernels[i].layer.maxTokens = i + 1;
+  int64_t cold = 0;
+  for (auto _ : state) {
+    auto cache = KernelCache::open({.directory = folder + "/cold" + std::to_string(cold++), .compiler = compiler});
+    PrewarmReport report = prewarm(*cache, kernels, {.threads = uint32_t(state.range(0))});
+    if (report.compiled != kernels.size())
+      state.SkipWithError("expected every kernel to be compiled");
+  }
+  state.counters["kernels"] = benchmark::Counter(double(kernels.size()), benchmark::Counter::kIsIterationInvariantRate);
+}
+BENCHMARK_REGISTER_F(CacheFixture, Prewarm500)
+    ->ArgName("threads")
+    ->RangeMultiplier(2)
+    ->Range(1, std::max(2u, std::thread::hardware_concurrency()))
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime()
+    ->Iterations(1);
+
+/// A driver whose launches are nothing, so that what is left is the host's side of a call.
+class NoLaunch final : public ForwardingDriver {
+public:
+  explicit NoLaunch(std::unique_ptr<Driver> below) : ForwardingDriver(std::move(below)) {}
+  Status launch(StreamId, KernelId, const LaunchConfig &, std::span<const std::byte>) override { return {}; }
+};
+
+/// dispatch() without its launch: what a step adds to the raw one.
+BENCHMARK_DEFINE_F(CacheFixture, DispatchCall)(benchmark::State &state) {
+  auto emulator = openEmulator({});
+  if (!emulator)
+    return state.SkipWithError(emulator.error().message.c_str());
+  NoLaunch driver(std::move(*emulator));
+  LayerSpec layer = spec.layer;
+  layer.maxTokens = 16; // a window that fits any machine
+  auto operation = Operation::create(driver, *open(), layer);
+  auto stream = driver.createStream(0);
+  if (!operation || !stream)
+    return state.SkipWithError(!operation ? operation.error().message.c_str() : stream.error().message.c_str());
+  for (auto _ : state) {
+    auto handle = operation->dispatch(0, *stream, {4096, 0, 4096, 4096, 16}); // nothing is ever read there
+    if (!handle)
+      return state.SkipWithError(handle.error().message.c_str());
+    benchmark::DoNotOptimize(handle);
+  }
+}
+BENCHMARK_REGISTER_F(CacheFixture, DispatchCall);
 
 /// Google Benchmark's JSON with the head that our other reports have.
 class Reporter final : public benchmark::JSONReporter {

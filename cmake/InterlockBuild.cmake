@@ -19,6 +19,7 @@ find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+find_package(zstd REQUIRED)
 find_path(INTERLOCK_EXPECTED_INCLUDE tl/expected.hpp REQUIRED)
 
 # How everything is compiled; InterlockCommon adds what everything links.

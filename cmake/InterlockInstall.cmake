@@ -29,11 +29,15 @@ if(TARGET interlock)
   install(EXPORT InterlockTargets NAMESPACE interlock:: FILE interlockTargets.cmake
     DESTINATION ${interlock_package_dir} COMPONENT development)
   configure_package_config_file(cmake/interlockConfig.cmake.in ${PROJECT_BINARY_DIR}/interlockConfig.cmake
-    INSTALL_DESTINATION ${interlock_package_dir})
+    INSTALL_DESTINATION ${interlock_package_dir} PATH_VARS CMAKE_INSTALL_INCLUDEDIR)
   write_basic_package_version_file(${PROJECT_BINARY_DIR}/interlockConfigVersion.cmake
     COMPATIBILITY SameMinorVersion)
   install(FILES ${PROJECT_BINARY_DIR}/interlockConfig.cmake ${PROJECT_BINARY_DIR}/interlockConfigVersion.cmake
     DESTINATION ${interlock_package_dir} COMPONENT development)
+  set(interlock_pc_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  file(RELATIVE_PATH interlock_prefix_from_pc /${interlock_pc_dir} /)
+  configure_file(cmake/interlock.pc.in ${PROJECT_BINARY_DIR}/interlock.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/interlock.pc DESTINATION ${interlock_pc_dir} COMPONENT development)
 endif()
 
 # interlock_install_program(target component): into bin/, finding its libraries in the lib/ beside it.

@@ -150,12 +150,19 @@ Result<void> Machine::unload(ModuleId module) {
   Program *p = impl->program(uint64_t(module));
   if (!p)
     return bad("expected the handle of a module that is loaded");
-  if (impl->busy())
-    return bad("expected all streams to be synchronised before a module is unloaded");
+  auto uses = [p](const auto &works) {
+    return std::any_of(works.begin(), works.end(), [p](const Work &work) {
+      auto *launch = std::get_if<LaunchWork>(&work);
+      return launch && launch->program == p;
+    });
+  };
+  for (const auto &[id, stream] : e.streams)
+    if (uses(stream.queue) || uses(stream.captured) ||
+        std::any_of(stream.running.begin(), stream.running.end(), [p](const Grid *grid) { return grid->program == p; }))
+      return bad("expected the streams that use a module to be synchronised before it is unloaded");
   for (const auto &[id, works] : e.graphs)
-    for (const Work &work : works)
-      if (auto *launch = std::get_if<LaunchWork>(&work); launch && launch->program == p)
-        return bad("expected no graph to use a module that is unloaded");
+    if (uses(works))
+      return bad("expected no graph to use a module that is unloaded");
   for (uint64_t address : p->ownedMemory)
     e.memory.release(address);
   e.programs.erase(uint64_t(module));
@@ -329,6 +336,13 @@ Result<void> Machine::destroyGraph(GraphId graph) {
   if (!impl->engine.graphs.erase(uint64_t(graph)))
     return bad("expected the handle of a graph");
   return {};
+}
+
+Result<bool> Machine::isIdle(StreamId stream) const {
+  Stream *s = impl->stream(stream);
+  if (!s)
+    return bad("expected the handle of a stream");
+  return s->idle();
 }
 
 Result<void> Machine::synchronize(StreamId stream) {

@@ -102,6 +102,7 @@ public:
   /// Reads, checks against the chip and decodes. The module's .global variables are allocated on that device. An
   /// instruction that the emulator does not know is no error until a thread reaches it.
   Result<ModuleId> load(uint32_t device, std::string_view ptx, std::string_view name = "<ptx>");
+  /// Fails while one of its kernels is queued or runs, or is in a graph.
   Result<void> unload(ModuleId module);
   Result<KernelId> kernel(ModuleId module, std::string_view entry) const;
   Result<KernelInfo> info(KernelId kernel) const;
@@ -137,6 +138,8 @@ public:
   Result<void> launchGraph(StreamId stream, GraphId graph);
   Result<void> destroyGraph(GraphId graph);
 
+  /// Whether nothing is queued on the stream and nothing of it runs. Runs nothing.
+  Result<bool> isIdle(StreamId stream) const;
   /// Runs until the stream, or every stream, is empty.
   Result<void> synchronize(StreamId stream);
   Result<void> synchronizeAll();

@@ -1,21 +1,12 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 #include "runtime/Cache/DiskStore.h"
 
+#include "runtime/Cache/Key.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <chrono>
-#include <cstring>
-#include <ctime>
-#include <fstream>
-#include <sstream>
-#include <thread>
-#include <utility>
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace interlock {
@@ -23,93 +14,43 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// SHA-256 in hexadecimal digits.
-constexpr size_t keySize = 64;
 /// A writer that is older than this has died: publishing takes milliseconds.
 constexpr auto staleAfter = std::chrono::hours(1);
 /// Longer than any compilation; a holder that takes longer does not stop the others.
 constexpr auto lockPatience = std::chrono::minutes(2);
-
-tl::unexpected<Error> failed(const std::string &what) {
-  return makeError(Code::device, fmt::format("could not {}: {}", what, std::strerror(errno)));
-}
-
-Status makeFolder(const fs::path &path) {
-  std::error_code error;
-  fs::create_directories(path, error);
-  // A folder that somebody else made meanwhile is a success.
-  std::error_code unseen;
-  if (fs::is_directory(path, unseen))
-    return {};
-  if (!error)
-    error = unseen;
-  return makeError(Code::notFound, fmt::format("could not make the folder {}: {}", path.string(),
-                                               error ? error.message() : "something else is in its place"));
-}
+/// An identity is a short JSON object.
+constexpr uint64_t toolchainLimit = 1 << 16;
 
 Status makeWritable(const fs::path &root) {
-  for (const char *name : {"entries", "staging", "locks"})
+  for (const char *name : {"entries", "staging"}) {
     ILK_RETURN_IF_ERROR(makeFolder(root / name));
-  for (const char *name : {"entries", "staging"})
     if (::access((root / name).c_str(), W_OK | X_OK) != 0)
-      return failed(fmt::format("write into {}", (root / name).string()));
-  return {};
-}
-
-Status writeAll(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    ssize_t written = ::write(file, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR)
-      continue;
-    if (written < 0)
-      return failed("write an entry");
-    bytes.remove_prefix(size_t(written));
+      return systemError(fmt::format("write into {}", (root / name).string()));
   }
   return {};
 }
 
-/// Syncs a folder, so that a rename in it survives a crash. Some file systems cannot; the rename stands anyway.
-void syncFolder(const fs::path &path) {
-  int folder = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0)
-    return;
-  (void)::fsync(folder);
-  ::close(folder);
-}
-
-std::optional<std::string> readFile(const fs::path &path) {
-  std::error_code error;
-  if (!fs::is_regular_file(path, error))
-    return std::nullopt;
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    return std::nullopt;
-  std::ostringstream bytes;
-  bytes << file.rdbuf();
-  return std::move(bytes).str();
-}
+/// Whether a stamp lies ahead of the clock by more than clocks of one cluster differ: the clock was set back, and the
+/// stamp says nothing of its age.
+bool isAhead(fs::file_time_type stamp) { return stamp > fs::file_time_type::clock::now() + staleAfter; }
 
 void clearStale(const fs::path &staging) {
   std::error_code error;
   auto limit = fs::file_time_type::clock::now() - staleAfter;
   for (fs::directory_iterator at(staging, error), end; !error && at != end; at.increment(error)) {
     std::error_code ignored;
-    if (auto time = fs::last_write_time(at->path(), ignored); !ignored && time < limit)
+    if (auto time = fs::last_write_time(at->path(), ignored); !ignored && (time < limit || isAhead(time)))
       fs::remove(at->path(), ignored);
   }
 }
 
-} // namespace
+bool canBeRead(const fs::path &root) { return ::access((root / "entries").c_str(), R_OK | X_OK) == 0; }
 
-KeyLock::~KeyLock() {
-  // Closing drops the lock, also when the process dies.
-  if (file >= 0)
-    ::close(file);
-}
+} // namespace
 
 Result<DiskStore> DiskStore::open(const fs::path &root, const DiskLimits &limits) {
   if (Status writable = makeWritable(root); !writable) {
-    if (::access((root / "entries").c_str(), R_OK | X_OK) != 0)
+    if (!canBeRead(root))
       return tl::unexpected(writable.error());
     return DiskStore(root, limits, writable.error().message);
   }
@@ -117,61 +58,40 @@ Result<DiskStore> DiskStore::open(const fs::path &root, const DiskLimits &limits
   return DiskStore(root, limits, {});
 }
 
+Result<DiskStore> DiskStore::openReadOnly(const fs::path &root, const DiskLimits &limits) {
+  if (!canBeRead(root))
+    return systemError(fmt::format("read {}", (root / "entries").string()));
+  return DiskStore(root, limits, "it was opened read only");
+}
+
 fs::path DiskStore::pathOf(const std::string &key) const { return folder / "entries" / key.substr(0, 2) / key; }
 
-std::optional<std::string> DiskStore::read(const std::string &key) const {
+tl::expected<std::string, ReadFailure> DiskStore::read(const std::string &key) const {
   fs::path path = pathOf(key);
-  auto bytes = readFile(path);
-  if (bytes) {
-    // Best effort: on a read-only folder the order of eviction does not matter.
+  auto bytes = readRegularFile(path, limits.bytes);
+  if (bytes && whyReadOnly.empty()) {
+    // Best effort: it only orders the eviction.
     std::error_code ignored;
     fs::last_write_time(path, fs::file_time_type::clock::now(), ignored);
   }
   return bytes;
 }
 
-Status DiskStore::replaceFile(const fs::path &path, std::string_view bytes) const {
+Status DiskStore::replace(const fs::path &path, std::string_view bytes) const {
   if (!whyReadOnly.empty())
-    return makeError(Code::device, whyReadOnly);
-  ILK_RETURN_IF_ERROR(makeFolder(path.parent_path()));
-  std::string name = (folder / "staging" / "XXXXXX").string();
-  int file = ::mkostemp(name.data(), O_CLOEXEC);
-  if (file < 0)
-    return failed("make a file in the staging folder");
-  Status written = writeAll(file, bytes);
-  if (written && ::fchmod(file, 0644) != 0)
-    written = failed("set the mode of an entry");
-  // The system's own stamp may be milliseconds behind that of a `read`, and this entry then look the older one.
-  timespec now[2] = {};
-  if (written && ::clock_gettime(CLOCK_REALTIME, &now[1]) == 0) {
-    now[0] = now[1];
-    (void)::futimens(file, now);
-  }
-  if (written && ::fsync(file) != 0)
-    written = failed("sync an entry");
-  if (::close(file) != 0 && written)
-    written = failed("close an entry");
-  if (written) {
-    std::error_code ignored;
-    // A folder in the entry's place (damage) would make the rename fail for ever.
-    if (fs::is_directory(path, ignored))
-      fs::remove_all(path, ignored);
-    if (::rename(name.c_str(), path.c_str()) != 0)
-      written = failed("publish an entry");
-  }
-  if (!written)
-    ::unlink(name.c_str());
-  else
-    syncFolder(path.parent_path());
-  return written;
+    return makeError(Code::device, fmt::format("could not write into {}: {}", folder.string(), whyReadOnly));
+  // The folder may have been cleared under a running process.
+  for (const fs::path &needed : {folder / "staging", folder / "entries", path.parent_path()})
+    ILK_RETURN_IF_ERROR(makeFolder(needed));
+  return replaceFile(folder / "staging", path, bytes);
 }
 
 Status DiskStore::publish(const std::string &key, std::string_view bytes) const {
   if (bytes.size() > limits.bytes)
     return makeError(Code::badInput, fmt::format("expected an entry of at most the cache's {} bytes, got {}",
                                                  limits.bytes, bytes.size()));
-  ILK_RETURN_IF_ERROR(replaceFile(pathOf(key), bytes));
-  evict(key);
+  ILK_RETURN_IF_ERROR(replace(pathOf(key), bytes));
+  evict(limits, key);
   return {};
 }
 
@@ -185,27 +105,19 @@ Status DiskStore::remove(const std::string &key) const {
 
 KeyLock DiskStore::lock(const std::string &key) const {
   if (!whyReadOnly.empty())
-    return KeyLock(-1, false);
-  fs::path path = folder / "locks" / key.substr(0, 2);
-  int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (file < 0)
-    return KeyLock(-1, false);
-  auto end = std::chrono::steady_clock::now() + lockPatience;
-  while (::flock(file, LOCK_EX | LOCK_NB) != 0) {
-    bool busy = errno == EWOULDBLOCK || errno == EINTR;
-    if (!busy || std::chrono::steady_clock::now() > end)
-      return KeyLock(file, false);
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  return KeyLock(file, true);
+    return KeyLock::none(whyReadOnly);
+  return KeyLock::acquire(folder / "lock", key, lockPatience);
 }
 
-std::optional<std::string> DiskStore::readToolchain() const { return readFile(folder / "toolchain"); }
+std::optional<std::string> DiskStore::readToolchain() const {
+  auto bytes = readRegularFile(folder / "toolchain", toolchainLimit);
+  return bytes ? std::optional(std::move(*bytes)) : std::nullopt;
+}
 
 Status DiskStore::writeToolchain(const std::string &identity) const {
   if (readToolchain() == identity)
     return {};
-  return replaceFile(folder / "toolchain", identity);
+  return replace(folder / "toolchain", identity);
 }
 
 std::vector<StoredEntry> DiskStore::list() const {
@@ -217,8 +129,8 @@ std::vector<StoredEntry> DiskStore::list() const {
     for (fs::directory_iterator at(shelf->path(), gone), end; !gone && at != end; at.increment(gone)) {
       std::error_code unseen;
       StoredEntry entry{at->path().filename().string(), 0, {}};
-      if (entry.key.size() != keySize || shelf->path().filename() != entry.key.substr(0, 2) ||
-          !at->is_regular_file(unseen))
+      if (!isKey(entry.key) || shelf->path().filename() != entry.key.substr(0, 2) ||
+          !fs::is_regular_file(at->symlink_status(unseen)))
         continue;
       entry.bytes = at->file_size(unseen);
       if (!unseen)
@@ -230,27 +142,34 @@ std::vector<StoredEntry> DiskStore::list() const {
   return entries;
 }
 
-void DiskStore::evict(const std::string &newest) const {
+uint64_t DiskStore::prune(const DiskLimits &to) const { return evict(to, {}); }
+
+uint64_t DiskStore::evict(const DiskLimits &to, std::string_view keep) const {
   std::vector<StoredEntry> entries = list();
-  uint64_t bytes = 0, files = entries.size();
-  for (const StoredEntry &entry : entries)
+  uint64_t bytes = 0, files = entries.size(), gone = 0;
+  for (StoredEntry &entry : entries) {
     bytes += entry.bytes;
-  if (bytes <= limits.bytes && files <= limits.files)
-    return;
+    // Else the clock, set back, would keep an entry that nobody uses for as long as it was set back.
+    if (isAhead(entry.lastUse))
+      entry.lastUse = fs::file_time_type::min();
+  }
+  if (bytes <= to.bytes && files <= to.files)
+    return 0;
   std::sort(entries.begin(), entries.end(),
             [](const StoredEntry &a, const StoredEntry &b) { return a.lastUse < b.lastUse; });
   // A reader that has the file open keeps reading it; one that comes later has a miss.
   for (const StoredEntry &entry : entries) {
-    if (bytes <= limits.bytes && files <= limits.files)
+    if (bytes <= to.bytes && files <= to.files)
       break;
     // Whatever the clocks of other writers say.
-    if (entry.key == newest)
+    if (entry.key == keep)
       continue;
     std::error_code ignored;
-    fs::remove(pathOf(entry.key), ignored);
+    gone += fs::remove(pathOf(entry.key), ignored);
     bytes -= entry.bytes;
     --files;
   }
+  return gone;
 }
 
 } // namespace interlock

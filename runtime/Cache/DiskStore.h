@@ -4,17 +4,18 @@
 //
 //   entries/ab/abcdef…   whole entries only; nothing in progress is ever visible here
 //   staging/             files being written, private to their writer
-//   locks/00 … ff        one lock for each first byte of a key
+//   lock                 a byte for each key (KeyLock.h)
 //   toolchain            identity of the compiler that last wrote here
 //
 // A folder that may not be written, such as one in an image that is mounted read-only, is read if it has entries.
 #pragma once
 
 #include "interlock/status.hpp"
+#include "runtime/Cache/Files.h"
+#include "runtime/Cache/KeyLock.h"
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,39 +34,30 @@ struct StoredEntry {
   std::filesystem::file_time_type lastUse;
 };
 
-/// Held while an entry is made; released with the object. `held` is false where the file system cannot lock, or where
-/// the holder did not let go within the bound: then everyone compiles and the last rename wins.
-class KeyLock {
-public:
-  KeyLock(int file, bool held) : file(file), isHeld(held) {}
-  KeyLock(KeyLock &&other) noexcept : file(std::exchange(other.file, -1)), isHeld(other.isHeld) {}
-  KeyLock &operator=(KeyLock &&) = delete;
-  ~KeyLock();
-  bool held() const { return isHeld; }
-
-private:
-  int file;
-  bool isHeld;
-};
-
 /// Any number of threads and processes may use one folder.
 class DiskStore {
 public:
   /// Makes the folders that are missing, nested ones too, and clears what writers that died left in staging. Fails if
   /// the folder can be neither written nor read.
   static Result<DiskStore> open(const std::filesystem::path &root, const DiskLimits &limits);
+  /// The same folder, of which nothing is changed: not even the time of an entry's last use.
+  static Result<DiskStore> openReadOnly(const std::filesystem::path &root, const DiskLimits &limits);
 
-  /// The bytes of an entry, and marks it as used; none if there is no such file or it cannot be read.
-  std::optional<std::string> read(const std::string &key) const;
+  /// The bytes of an entry, and marks it as used.
+  tl::expected<std::string, ReadFailure> read(const std::string &key) const;
   /// Writes to staging, syncs, renames, syncs the folder, and evicts what is over the limits.
   Status publish(const std::string &key, std::string_view bytes) const;
+  /// What is gone already is removed well.
   Status remove(const std::string &key) const;
   KeyLock lock(const std::string &key) const;
+  /// Removes what is over these limits, least recently used first, and says how many entries that were.
+  uint64_t prune(const DiskLimits &to) const;
 
   std::optional<std::string> readToolchain() const;
   Status writeToolchain(const std::string &identity) const;
 
   std::vector<StoredEntry> list() const;
+  std::filesystem::path pathOf(const std::string &key) const;
   /// Why nothing can be written here; empty if it can. Then `publish` fails and `lock` is held by nobody.
   const std::string &readOnly() const { return whyReadOnly; }
   const std::filesystem::path &root() const { return folder; }
@@ -73,9 +65,8 @@ public:
 private:
   DiskStore(std::filesystem::path root, const DiskLimits &limits, std::string whyReadOnly)
       : folder(std::move(root)), limits(limits), whyReadOnly(std::move(whyReadOnly)) {}
-  std::filesystem::path pathOf(const std::string &key) const;
-  Status replaceFile(const std::filesystem::path &path, std::string_view bytes) const;
-  void evict(const std::string &newest) const;
+  Status replace(const std::filesystem::path &path, std::string_view bytes) const;
+  uint64_t evict(const DiskLimits &to, std::string_view keep) const;
 
   std::filesystem::path folder;
   DiskLimits limits;

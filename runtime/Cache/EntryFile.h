@@ -1,10 +1,11 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// The bytes of one cache entry: magic and version, a manifest behind its size and digest, and the parts that the
-// manifest lists with theirs.
+// The bytes of one cache entry: a container (Container.h) whose manifest holds the spec, the compiler's identity and
+// the meta part, and whose parts are the text and the binary.
 #pragma once
 
 #include "runtime/Cache/Artifact.h"
+#include "runtime/Cache/Container.h"
 
 #include <string>
 #include <string_view>
@@ -13,11 +14,18 @@ namespace interlock {
 
 std::string encodeEntry(const Artifact &artifact, const std::string &identity);
 
-/// The artefact of an entry whose every byte is accounted for; else why it is not, in words that fit behind
-/// "the entry is damaged: ".
-tl::expected<Artifact, std::string> decodeEntry(std::string_view bytes);
+struct Entry {
+  Artifact artifact;
+  std::string identity; ///< of the compiler that made it
 
-/// The manifest of an entry: spec, identity, meta, and the parts' names, sizes and digests.
-tl::expected<nlohmann::json, std::string> manifestOf(std::string_view bytes);
+  /// The name that the entry should have. Fails if its target is none of this library's.
+  Result<std::string> key() const;
+};
+
+/// An entry whose every byte is accounted for.
+Decoded<Entry> decodeEntry(std::string_view bytes);
+
+/// The manifest alone; the bytes of the parts need not be there.
+Decoded<nlohmann::json> manifestOf(std::string_view bytes);
 
 } // namespace interlock

@@ -1,57 +1,25 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 #include "runtime/Cache/KernelCache.h"
 
-#include "runtime/Cache/Digest.h"
+#include "runtime/Cache/CacheLog.h"
 #include "runtime/Cache/EntryFile.h"
+#include "runtime/Cache/Key.h"
+#include "runtime/Cache/MemoryStore.h"
+#include "runtime/Spec/Fork.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <mutex>
 #include <optional>
-#include <shared_mutex>
-#include <unordered_map>
 
 namespace interlock {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Of the key, so that a change of what an entry means is another key.
-constexpr const char *keyVersion = "interlock-key-1";
-
 double millisecondsSince(Clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
-}
-
-/// Mixes the fields of a spec: cheap, because a hit in memory must not build the canonical form.
-struct SpecHash {
-  size_t operator()(const KernelSpec &s) const {
-    const LayerSpec &l = s.layer;
-    size_t hash = std::hash<std::string>()(s.target);
-    for (uint64_t field : {uint64_t(l.ranks) << 32 | l.experts, uint64_t(l.topk) << 32 | l.hidden,
-                           uint64_t(l.scaleBytes) << 32 | l.maxTokens, uint64_t(l.capacity) << 32 | s.blockThreads,
-                           uint64_t(l.dtype) << 56 | uint64_t(l.combineDType) << 48 | uint64_t(s.kernel) << 40 |
-                               uint64_t(s.schedule) << 32 | uint64_t(s.wait) << 24 | uint64_t(l.expertRows) << 16 |
-                               uint64_t(s.cluster) << 8 | s.tileTokens})
-      hash = (hash ^ field) * 0x9e3779b97f4a7c15ull;
-    return hash ^ hash >> 32;
-  }
-};
-
-/// One spec in memory. `making` is held by the thread that loads or compiles it; the others wait there.
-struct Slot {
-  std::mutex making;
-  std::shared_ptr<const Artifact> artifact; ///< guarded by the cache's lock
-  std::atomic<uint64_t> lastUse{0};
-};
-
-std::string featuresOf(const TargetInfo &t) {
-  return fmt::format("{} {} cc={} warp={} ptx={} clusters={} async={} restricted={} shared={}", t.vendor, t.name,
-                     t.computeCapability, t.warpWidth, t.minPtxIsa, t.clusters, t.asyncBarrier, t.restrictedFence,
-                     t.maxSharedBytes);
 }
 
 } // namespace
@@ -76,101 +44,55 @@ std::string defaultCacheDirectory(const std::string &xdgCacheHome, const std::st
 }
 
 struct KernelCache::State {
-  explicit State(CacheOptions given) : options(std::move(given)) {
+  explicit State(CacheOptions given)
+      : options(std::move(given)), forks(forkCount()), memory(options.memoryEntries), log(options.log) {
     if (options.directory.empty()) {
       diskOff = "no directory was given";
       return;
     }
-    auto opened = DiskStore::open(options.directory, options.limits);
+    auto opened = options.readOnly ? DiskStore::openReadOnly(options.directory, options.limits)
+                                   : DiskStore::open(options.directory, options.limits);
     if (opened) {
       store.emplace(std::move(*opened));
-      if (!store->readOnly().empty())
-        note(fmt::format("the disk cache is read only: {}; what it lacks is compiled anew by each process",
-                         store->readOnly()));
+      if (!options.readOnly && !writable())
+        log.note(fmt::format("the disk cache is read only: {}; what it lacks is compiled anew by each process",
+                             store->readOnly()));
     } else {
       diskOff = opened.error().message;
-      note(fmt::format("the disk cache is off: {}; kernels are compiled anew by each process", diskOff));
+      log.note(fmt::format("the disk cache is off: {}; kernels are compiled anew by each process", diskOff));
     }
   }
 
-  std::shared_ptr<const Artifact> find(const KernelSpec &spec);
-  std::shared_ptr<Slot> slotFor(const KernelSpec &spec);
-  void keep(const KernelSpec &spec, const std::shared_ptr<Slot> &slot, std::shared_ptr<const Artifact> artifact);
-  void forget(const KernelSpec &spec, const std::shared_ptr<Slot> &slot);
+  /// What the disk has of a spec.
+  struct OnDisk {
+    std::shared_ptr<const Artifact> artifact;
+    std::string reason;   ///< why there is none
+    bool damaged = false; ///< there is something in its place
+  };
+
   bool writable() const { return store && store->readOnly().empty(); }
   Result<Lookup> loadOrMake(const KernelSpec &spec);
-  std::optional<Lookup> load(const KernelSpec &spec, const std::string &key, std::string &reason);
-  Result<std::shared_ptr<const Artifact>> make(const KernelSpec &spec);
+  Result<Lookup> loadOrRefuse(const KernelSpec &spec);
+  Result<Lookup> makeUnderLock(const KernelSpec &spec, const std::string &key, OnDisk before);
+  Result<Lookup> make(const KernelSpec &spec, const std::string &key, const std::string &reason);
+  Result<std::shared_ptr<const Artifact>> compile(const KernelSpec &spec);
+  OnDisk load(const KernelSpec &spec, const std::string &key);
+  Result<Lookup> diskHit(OnDisk found, std::string reason);
   Result<std::string> identity();
   Result<std::string> keyOf(const KernelSpec &spec);
 
-  void note(std::string text) {
-    std::lock_guard lock(notesMutex);
-    if (std::find(notes.begin(), notes.end(), text) == notes.end())
-      notes.push_back(std::move(text));
-  }
-
-  CacheOptions options;
+  const CacheOptions options;
+  const uint64_t forks; ///< forkCount() of the process that this state is of
   std::optional<DiskStore> store;
   std::string diskOff; ///< why there is no store
+  std::atomic<bool> frozen{false};
 
-  std::shared_mutex mutex; ///< of `slots` and the artefacts in them
-  std::unordered_map<KernelSpec, std::shared_ptr<Slot>, SpecHash> slots;
-  std::atomic<uint64_t> tick{0};
+  MemoryStore memory;
+  CacheLog log;
 
   std::mutex identityMutex;
   std::string knownIdentity;
-
-  mutable std::mutex notesMutex;
-  std::vector<std::string> notes;
-
-  std::atomic<uint64_t> memoryHits{0}, diskHits{0}, misses{0}, compiled{0}, failed{0}, repaired{0};
 };
-
-std::shared_ptr<const Artifact> KernelCache::State::find(const KernelSpec &spec) {
-  std::shared_lock lock(mutex);
-  auto found = slots.find(spec);
-  if (found == slots.end() || !found->second->artifact)
-    return nullptr;
-  found->second->lastUse = ++tick;
-  return found->second->artifact;
-}
-
-std::shared_ptr<Slot> KernelCache::State::slotFor(const KernelSpec &spec) {
-  std::unique_lock lock(mutex);
-  std::shared_ptr<Slot> &slot = slots[spec];
-  if (!slot)
-    slot = std::make_shared<Slot>();
-  return slot;
-}
-
-void KernelCache::State::keep(const KernelSpec &spec, const std::shared_ptr<Slot> &slot,
-                              std::shared_ptr<const Artifact> artifact) {
-  std::unique_lock lock(mutex);
-  slot->artifact = std::move(artifact);
-  slot->lastUse = ++tick;
-  // Another thread may have dropped the slot while this one was filling it.
-  slots.insert_or_assign(spec, slot);
-  // Slots that are being filled count too, so several may have to go once they are.
-  while (slots.size() > options.memoryEntries) {
-    auto oldest = slots.end();
-    for (auto at = slots.begin(); at != slots.end(); ++at)
-      if (at->second != slot && at->second->artifact &&
-          (oldest == slots.end() || at->second->lastUse < oldest->second->lastUse))
-        oldest = at;
-    if (oldest == slots.end())
-      return;
-    slots.erase(oldest);
-  }
-}
-
-/// Drops a slot that could not be filled, so that failures take no room. Threads that wait for it try for themselves.
-void KernelCache::State::forget(const KernelSpec &spec, const std::shared_ptr<Slot> &slot) {
-  std::unique_lock lock(mutex);
-  auto found = slots.find(spec);
-  if (found != slots.end() && found->second == slot && !slot->artifact)
-    slots.erase(found);
-}
 
 /// The compiler's identity, or, with no compiler to ask, that of the compiler that last wrote into the directory.
 Result<std::string> KernelCache::State::identity() {
@@ -183,129 +105,178 @@ Result<std::string> KernelCache::State::identity() {
     std::optional<std::string> recorded = store ? store->readToolchain() : std::nullopt;
     if (!recorded)
       return asked;
-    note(fmt::format("{}; kernels cached by the last compiler are used", asked.error().message));
+    log.note(fmt::format("{}; kernels cached by the last compiler are used", asked.error().message));
     return *recorded;
   }
   knownIdentity = *asked;
   if (writable())
     if (Status written = store->writeToolchain(knownIdentity); !written)
-      note(written.error().message);
+      log.note(written.error().message);
   return knownIdentity;
 }
 
 Result<std::string> KernelCache::State::keyOf(const KernelSpec &spec) {
   ILK_ASSIGN_OR_RETURN(std::string compiler, identity());
   ILK_ASSIGN_OR_RETURN(TargetInfo target, findTarget(spec.target));
-  std::string fields[] = {keyVersion, canonicalForm(spec), featuresOf(target), compiler};
-  return digestOfFields(fields);
+  return cacheKey(spec, target, compiler);
 }
 
-std::optional<Lookup> KernelCache::State::load(const KernelSpec &spec, const std::string &key, std::string &reason) {
-  std::optional<std::string> bytes = store->read(key);
-  if (!bytes) {
-    reason = "nothing is cached for this spec and compiler";
-    return std::nullopt;
-  }
-  auto artifact = decodeEntry(*bytes);
-  if (artifact && artifact->spec == spec)
-    return Lookup{std::make_shared<const Artifact>(std::move(*artifact)), Outcome::disk, "", 0};
-  reason = fmt::format("the cached entry is damaged and is replaced: {}",
-                       artifact ? "it is of another spec" : artifact.error());
-  ++repaired;
-  return std::nullopt;
+KernelCache::State::OnDisk KernelCache::State::load(const KernelSpec &spec, const std::string &key) {
+  auto bytes = store->read(key);
+  if (!bytes && bytes.error().absent)
+    return {nullptr, "nothing is cached for this spec and compiler"};
+  if (!bytes)
+    return {nullptr, fmt::format("the cached entry cannot be read and is replaced: {}", bytes.error().why), true};
+  auto damaged = [](std::string_view why) {
+    return OnDisk{nullptr, fmt::format("the cached entry is damaged and is replaced: {}", why), true};
+  };
+  auto entry = decodeEntry(*bytes);
+  if (!entry)
+    return damaged(entry.error());
+  if (entry->artifact.spec != spec)
+    return damaged("it is of another spec");
+  if (entry->key() != key)
+    return damaged("it was made by another compiler than its name says");
+  return {std::make_shared<const Artifact>(std::move(entry->artifact)), {}};
 }
 
-Result<std::shared_ptr<const Artifact>> KernelCache::State::make(const KernelSpec &spec) {
+Result<Lookup> KernelCache::State::diskHit(OnDisk found, std::string reason) {
+  ++log.diskHits;
+  return Lookup{std::move(found.artifact), Outcome::disk, std::move(reason), 0};
+}
+
+Result<std::shared_ptr<const Artifact>> KernelCache::State::compile(const KernelSpec &spec) {
   if (!options.compiler)
     return makeError(Code::notFound, "expected a cached kernel, found none, and there is no compiler to make it");
-  auto parts = options.compiler->compile(spec, {"ptx", "cubin", "meta"});
-  auto artifact = !parts
-                      ? Result<Artifact>(tl::unexpected(parts.error()))
-                      : makeArtifact(spec, std::move((*parts)["ptx"]), std::move((*parts)["cubin"]), (*parts)["meta"]);
-  if (!artifact) {
-    ++failed;
+  ILK_ASSIGN_OR_RETURN(auto parts, options.compiler->compile(spec, {"ptx", "cubin", "meta"}));
+  ILK_ASSIGN_OR_RETURN(Artifact artifact,
+                       makeArtifact(spec, std::move(parts["ptx"]), std::move(parts["cubin"]), parts["meta"]));
+  return std::make_shared<const Artifact>(std::move(artifact));
+}
+
+Result<Lookup> KernelCache::State::make(const KernelSpec &spec, const std::string &key, const std::string &reason) {
+  auto begin = Clock::now();
+  auto artifact = compile(spec);
+  ++(artifact ? log.compiled : log.failed);
+  log.miss({spec, key, reason, artifact ? "" : artifact.error().message, millisecondsSince(begin)});
+  if (!artifact)
     return tl::unexpected(artifact.error());
-  }
-  ++compiled;
-  return std::make_shared<const Artifact>(std::move(*artifact));
+  return Lookup{std::move(*artifact), Outcome::miss, reason, 0};
+}
+
+Result<Lookup> KernelCache::State::makeUnderLock(const KernelSpec &spec, const std::string &key, OnDisk before) {
+  KeyLock lock = store->lock(key);
+  if (!lock.held())
+    log.note(fmt::format("{}; so each process may compile the same kernel, and the last one stays", lock.why()));
+  // Whoever held the lock may have made it.
+  if (OnDisk now = load(spec, key); now.artifact)
+    return diskHit(std::move(now), "another process made it meanwhile");
+  ILK_ASSIGN_OR_RETURN(Lookup made, make(spec, key, before.reason));
+  ILK_ASSIGN_OR_RETURN(std::string compiler, identity());
+  if (Status written = store->publish(key, encodeEntry(*made.artifact, compiler)); !written)
+    log.note(fmt::format("a kernel could not be cached: {}", written.error().message));
+  else if (before.damaged)
+    ++log.repaired;
+  return made;
 }
 
 Result<Lookup> KernelCache::State::loadOrMake(const KernelSpec &spec) {
-  if (!store) {
-    ILK_ASSIGN_OR_RETURN(auto artifact, make(spec));
-    ++misses;
-    return Lookup{std::move(artifact), Outcome::miss, "the disk cache is off: " + diskOff, 0};
-  }
+  if (!store)
+    return make(spec, {}, "the disk cache is off: " + diskOff);
   ILK_ASSIGN_OR_RETURN(std::string key, keyOf(spec));
-  std::string reason;
-  if (auto hit = load(spec, key, reason)) {
-    ++diskHits;
-    return std::move(*hit);
-  }
-  if (!writable()) {
-    ILK_ASSIGN_OR_RETURN(auto artifact, make(spec));
-    ++misses;
-    return Lookup{std::move(artifact), Outcome::miss, reason, 0};
-  }
-  KeyLock lock = store->lock(key);
-  if (!lock.held())
-    note("the cache's file system cannot lock: each process may compile the same kernel, and the last one stays");
-  // Whoever held the lock may have made it.
-  std::string again;
-  if (auto hit = load(spec, key, again)) {
-    ++diskHits;
-    hit->reason = "another process made it meanwhile";
-    return std::move(*hit);
-  }
-  ILK_ASSIGN_OR_RETURN(auto artifact, make(spec));
-  ++misses;
-  ILK_ASSIGN_OR_RETURN(std::string compiler, identity());
-  if (Status written = store->publish(key, encodeEntry(*artifact, compiler)); !written)
-    note(fmt::format("a kernel could not be cached: {}", written.error().message));
-  return Lookup{std::move(artifact), Outcome::miss, reason, 0};
+  OnDisk found = load(spec, key);
+  if (found.artifact)
+    return diskHit(std::move(found), {});
+  return writable() ? makeUnderLock(spec, key, std::move(found)) : make(spec, key, found.reason);
 }
 
-KernelCache::KernelCache(CacheOptions options) : state(std::make_unique<State>(std::move(options))) {}
-KernelCache::~KernelCache() = default;
+Result<Lookup> KernelCache::State::loadOrRefuse(const KernelSpec &spec) {
+  std::string key, reason = "the disk cache is off: " + diskOff;
+  if (store) {
+    ILK_ASSIGN_OR_RETURN(key, keyOf(spec));
+    OnDisk found = load(spec, key);
+    if (found.artifact)
+      return diskHit(std::move(found), {});
+    reason = std::move(found.reason);
+  }
+  ++log.refused;
+  log.miss({spec, key, reason, "the cache is frozen", 0});
+  return makeError(Code::notPrepared,
+                   fmt::format("expected a {} kernel that was prepared before the cache was frozen, but {}: preparing "
+                               "it, or thawing the cache, would do",
+                               name(spec.kernel), reason));
+}
+
+KernelCache::KernelCache(std::unique_ptr<State> state) : state(state.release()) {}
+KernelCache::~KernelCache() { delete state.load(); }
 
 std::unique_ptr<KernelCache> KernelCache::open(CacheOptions options) {
-  return std::unique_ptr<KernelCache>(new KernelCache(std::move(options)));
+  return std::unique_ptr<KernelCache>(new KernelCache(std::make_unique<State>(std::move(options))));
+}
+
+KernelCache::State &KernelCache::current() const {
+  State *now = state.load(std::memory_order_acquire);
+  if (now->forks == forkCount()) [[likely]]
+    return *now;
+  // The old state is left as it is: its locks may be held for ever, and its artefacts are in use.
+  auto fresh = std::make_unique<State>(now->options);
+  fresh->frozen = now->frozen.load();
+  if (state.compare_exchange_strong(now, fresh.get()))
+    return *fresh.release();
+  return *now;
 }
 
 Result<Lookup> KernelCache::get(const KernelSpec &spec) {
-  auto begin = Clock::now();
-  auto hit = [&](std::shared_ptr<const Artifact> artifact) {
-    state->memoryHits.fetch_add(1, std::memory_order_relaxed);
-    return Lookup{std::move(artifact), Outcome::memory, {}, millisecondsSince(begin)};
+  State &my = current();
+  auto hit = [&](std::shared_ptr<const Artifact> artifact, double milliseconds = 0) {
+    my.log.memoryHits.fetch_add(1, std::memory_order_relaxed);
+    return Lookup{std::move(artifact), Outcome::memory, {}, milliseconds};
   };
-  if (auto artifact = state->find(spec))
+  // Not timed: looking at the clock twice would take longer than the lookup.
+  if (auto artifact = my.memory.find(spec))
     return hit(std::move(artifact));
+  auto begin = Clock::now();
   ILK_RETURN_IF_ERROR(validate(spec));
-  std::shared_ptr<Slot> slot = state->slotFor(spec);
-  std::lock_guard making(slot->making);
-  if (auto artifact = state->find(spec))
-    return hit(std::move(artifact));
-  Result<Lookup> lookup = state->loadOrMake(spec);
+  std::shared_ptr<MemoryStore::Slot> slot = my.memory.slotFor(spec);
+  std::unique_lock making(slot->making, std::defer_lock);
+  bool frozen = my.frozen;
+  if (!frozen) {
+    making.lock();
+    if (auto artifact = my.memory.find(spec))
+      return hit(std::move(artifact), millisecondsSince(begin));
+  }
+  Result<Lookup> lookup = frozen ? my.loadOrRefuse(spec) : my.loadOrMake(spec);
   if (!lookup) {
-    state->forget(spec, slot);
+    my.memory.forget(spec, slot);
     return lookup;
   }
-  state->keep(spec, slot, lookup->artifact);
+  my.memory.keep(spec, slot, lookup->artifact);
   lookup->milliseconds = millisecondsSince(begin);
   return lookup;
 }
 
-Result<std::string> KernelCache::keyOf(const KernelSpec &spec) { return state->keyOf(spec); }
+void KernelCache::freeze(bool frozen) { current().frozen = frozen; }
 
-std::vector<std::string> KernelCache::notes() const {
-  std::lock_guard lock(state->notesMutex);
-  return state->notes;
+Result<std::string> KernelCache::keyOf(const KernelSpec &spec) { return current().keyOf(spec); }
+
+CacheReport KernelCache::report() const {
+  State &my = current();
+  CacheReport report = my.log.report();
+  if (my.store) {
+    report.directory = my.store->root().string();
+    report.readOnly = !my.writable();
+  }
+  report.frozen = my.frozen;
+  return report;
 }
 
-CacheCounters KernelCache::counters() const {
-  return {state->memoryHits, state->diskHits, state->misses, state->compiled, state->failed, state->repaired};
-}
+std::vector<std::string> KernelCache::notes() const { return current().log.allNotes(); }
 
-const DiskStore *KernelCache::disk() const { return state->store ? &*state->store : nullptr; }
+CacheCounters KernelCache::counters() const { return current().log.counters(); }
+
+const DiskStore *KernelCache::disk() const {
+  State &my = current();
+  return my.store ? &*my.store : nullptr;
+}
 
 } // namespace interlock

@@ -3,10 +3,12 @@
 // Kernels by spec: from memory, from disk, or made by the compiler, once.
 #pragma once
 
+#include "interlock/cache.hpp"
 #include "runtime/Cache/Artifact.h"
 #include "runtime/Cache/Compiler.h"
 #include "runtime/Cache/DiskStore.h"
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,25 +23,24 @@ struct Lookup {
   std::shared_ptr<const Artifact> artifact;
   Outcome outcome = Outcome::memory;
   std::string reason;      ///< of a miss, or of a disk hit that was not the first try; empty on a plain hit
-  double milliseconds = 0; ///< of the whole call
+  double milliseconds = 0; ///< of the whole call; 0 for a plain hit in memory, which is not timed
 };
 
 struct CacheOptions {
-  std::string directory;              ///< of the disk cache, made if it is missing; empty: memory only
-  DiskLimits limits;                  ///< of the disk cache
-  uint64_t memoryEntries = 4096;      ///< artefacts kept in memory, least recently used go first
-  std::shared_ptr<Compiler> compiler; ///< makes what is missing; null: a miss is an error
-};
-
-struct CacheCounters {
-  uint64_t memoryHits = 0, diskHits = 0, misses = 0, compiled = 0, failed = 0, repaired = 0;
+  std::string directory;                     ///< of the disk cache, made if it is missing; empty: memory only
+  DiskLimits limits;                         ///< of the disk cache
+  uint64_t memoryEntries = 4096;             ///< artefacts kept in memory, least recently used go first
+  bool readOnly = false;                     ///< nothing in the directory is changed
+  std::shared_ptr<Compiler> compiler;        ///< makes what is missing; null: a miss is an error
+  std::function<void(std::string_view)> log; ///< is told every note
 };
 
 /// $XDG_CACHE_HOME/interlock or $HOME/.cache/interlock, from those variables' values; empty if neither serves.
 std::string defaultCacheDirectory(const std::string &xdgCacheHome, const std::string &home);
 
 /// Thread safe; several processes may share a directory. One key is compiled once at a time, in this process and, where
-/// the file system can lock, in all. Failures are not remembered: the next call tries again.
+/// the file system can lock, in all. Failures are not cached: they are remembered for `report`, and the next call tries
+/// again.
 class KernelCache {
 public:
   /// Never fails: a directory that cannot be used leaves a cache in memory, and a note.
@@ -47,22 +48,26 @@ public:
   ~KernelCache();
 
   [[nodiscard]] Result<Lookup> get(const KernelSpec &spec);
+  /// From here on `get` compiles nothing and waits for nobody: what is not there is `notPrepared`.
+  void freeze(bool frozen);
 
-  /// The name of the spec's entry on disk: SHA-256 of the canonical spec, the target with all its features, the entry
-  /// format and the compiler's identity (its own digest, templates, LLVM, assembler), each behind its length.
+  /// The name of the spec's entry on disk (Key.h).
   Result<std::string> keyOf(const KernelSpec &spec);
 
-  /// Every downgrade so far, each once: disk cache off or read only, locks that do not work, entries that could not be
-  /// written.
+  CacheReport report() const;
+  /// Parts of the report.
   std::vector<std::string> notes() const;
   CacheCounters counters() const;
   /// The disk cache, or null if it is off.
   const DiskStore *disk() const;
 
 private:
-  explicit KernelCache(CacheOptions options);
   struct State;
-  std::unique_ptr<State> state;
+  explicit KernelCache(std::unique_ptr<State> state);
+  State &current() const;
+
+  /// Replaced in a process that was forked, because locks of the old one may be held by threads that are not there.
+  mutable std::atomic<State *> state;
 };
 
 } // namespace interlock

@@ -11,10 +11,16 @@ std::shared_ptr<KernelCache> openKernelCache(const KernelCacheConfig &config) {
   CacheOptions options;
   options.directory = config.directory;
   options.limits = {config.maxBytes, config.maxFiles};
+  options.memoryEntries = config.memoryEntries;
+  options.readOnly = config.readOnly;
   options.compiler = makePluginCompiler({config.compilerPath, config.templateDir});
+  options.log = config.log;
   return KernelCache::open(std::move(options));
 }
 
-std::vector<std::string> cacheNotes(const KernelCache &cache) { return cache.notes(); }
+void freeze(KernelCache &cache) { cache.freeze(true); }
+void thaw(KernelCache &cache) { cache.freeze(false); }
+
+CacheReport report(const KernelCache &cache) { return cache.report(); }
 
 } // namespace interlock

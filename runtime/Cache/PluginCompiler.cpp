@@ -4,6 +4,7 @@
 #include "runtime/Cache/Compiler.h"
 
 #include "runtime/Cache/Digest.h"
+#include "runtime/Cache/ForkGate.h"
 #include "runtime/Spec/CompilerPlugin.h"
 
 #include <fmt/format.h>
@@ -84,9 +85,10 @@ Result<std::string> digestOfFolder(const std::string &folder) {
 
 class PluginCompiler final : public Compiler {
 public:
-  explicit PluginCompiler(const PluginOptions &options) : options(options) {}
+  explicit PluginCompiler(const PluginOptions &options) : options(options) { ForkGate::watch(); }
 
   Result<std::string> identity() override {
+    ForkGate gate;
     ILK_ASSIGN_OR_RETURN(const Plugin *plugin, load());
     // Asked for only here, since the plugin looks for its assembler to answer.
     const char *stated = plugin->identity();
@@ -122,6 +124,7 @@ private:
   /// `request` says what to compile; the rest of it is filled in here.
   Result<std::map<std::string, std::string>> compile(ilk_compiler_request &request,
                                                      const std::vector<std::string> &parts) {
+    ForkGate gate;
     ILK_ASSIGN_OR_RETURN(const Plugin *plugin, load());
     std::string names = fmt::format("{}", fmt::join(parts, ","));
     request.size = sizeof(request);

@@ -50,7 +50,7 @@ constexpr int jitErrorLog = 5, jitErrorLogBytes = 6;
 constexpr int captureThreadLocal = 1;
 constexpr unsigned streamNonBlocking = 1;
 constexpr CudaResult success = 0, errorNoDevice = 100, errorInvalidPtx = 218, errorUnsupportedPtx = 222,
-                     errorPeerAlreadyEnabled = 704;
+                     errorNotReady = 600, errorPeerAlreadyEnabled = 704;
 
 /// The loaded driver. Each member is the entry point of the same purpose (CudaSymbols.def).
 struct Api {

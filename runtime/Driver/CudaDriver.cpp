@@ -6,6 +6,7 @@
 #include "interlock/spec.hpp"
 #include "runtime/Driver/CudaApi.h"
 #include "runtime/Driver/HandleTable.h"
+#include "runtime/Driver/ModuleCache.h"
 #include "runtime/Driver/PtxVersion.h"
 
 #include <fmt/format.h>
@@ -165,6 +166,15 @@ public:
   }
   Status synchronize(StreamId stream) override {
     return onStream(stream, "wait for a stream", [&](CudaStream s) { return api->streamSynchronize(s); });
+  }
+  Result<bool> isIdle(StreamId stream) override {
+    ILK_ASSIGN_OR_RETURN(StreamState state, streams.get(stream));
+    Current current(*this, state.device);
+    CudaResult result = api->streamQuery(state.stream);
+    if (result == errorNotReady)
+      return false;
+    ILK_RETURN_IF_ERROR(api->check("ask whether a stream has ended", result));
+    return true;
   }
 
   Status copyIn(StreamId stream, DeviceAddress to, const void *from, size_t bytes) override {
@@ -424,11 +434,11 @@ private:
 
 } // namespace
 
-Result<std::unique_ptr<Driver>> openCuda() {
+Result<std::unique_ptr<Driver>> openCuda(const ModuleLimits &modules) {
   ILK_ASSIGN_OR_RETURN(std::unique_ptr<const Api> api, Api::load());
   auto driver = std::make_unique<CudaDriver>(std::move(api));
   ILK_RETURN_IF_ERROR(driver->open());
-  return std::unique_ptr<Driver>(std::move(driver));
+  return std::unique_ptr<Driver>(std::make_unique<ModuleCache>(std::move(driver), modules));
 }
 
 } // namespace interlock

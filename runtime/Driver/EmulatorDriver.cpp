@@ -5,6 +5,7 @@
 
 #include "analysis/Emulator/Machine.h"
 #include "runtime/Driver/HandleTable.h"
+#include "runtime/Driver/ModuleCache.h"
 
 #include <fmt/format.h>
 
@@ -88,6 +89,9 @@ public:
   Status synchronize(StreamId stream) override {
     return locked([&] { return machine->synchronize(rename<emu::StreamId>(stream)); });
   }
+  Result<bool> isIdle(StreamId stream) override {
+    return locked([&] { return machine->isIdle(rename<emu::StreamId>(stream)); });
+  }
 
   Status copyIn(StreamId stream, DeviceAddress to, const void *from, size_t bytes) override {
     return locked([&] { return machine->copyIn(rename<emu::StreamId>(stream), to, from, bytes); });
@@ -115,12 +119,7 @@ public:
   }
   Status unload(KernelId kernel) override {
     ILK_ASSIGN_OR_RETURN(LoadedKernel loaded, kernels.take(kernel));
-    // As on a GPU what is queued still runs; the machine takes a module away only while nothing is.
-    return locked([&] {
-      emu::Result<void> ran = machine->synchronizeAll();
-      emu::Result<void> unloaded = machine->unload(loaded.module);
-      return ran ? unloaded : ran;
-    });
+    return locked([&] { return machine->unload(loaded.module); });
   }
   Status launch(StreamId stream, KernelId kernel, const LaunchConfig &config,
                 std::span<const std::byte> params) override {
@@ -181,7 +180,8 @@ Result<std::unique_ptr<Driver>> openEmulator(const EmulatorOptions &options) {
   machineOptions.residency = options.residency;
   machineOptions.seed = options.seed;
   ILK_ASSIGN_OR_RETURN(std::unique_ptr<emu::Machine> machine, convert(emu::Machine::create(machineOptions)));
-  return std::unique_ptr<Driver>(std::make_unique<EmulatorDriver>(std::move(machine)));
+  return std::unique_ptr<Driver>(
+      std::make_unique<ModuleCache>(std::make_unique<EmulatorDriver>(std::move(machine)), options.modules));
 }
 
 } // namespace interlock

@@ -7,6 +7,7 @@
 #include "runtime/Cache/KernelCache.h"
 #include "runtime/Memory/DeviceBuffer.h"
 #include "runtime/Memory/SymmetricArena.h"
+#include "runtime/Ops/Enumerate.h"
 
 #include <fmt/format.h>
 
@@ -128,30 +129,13 @@ Result<Operation> Operation::create(Driver &driver, KernelCache &cache, const La
   if (options.timeoutNs == 0)
     return misuse("expected a time limit of at least 1 ns for waits, got 0");
   ILK_ASSIGN_OR_RETURN(DeviceInfo info, driver.info(0));
-  ILK_ASSIGN_OR_RETURN(TargetInfo target, findTarget(info.target));
-  WaitStrategy cheapest = target.restrictedFence ? WaitStrategy::relaxedFence : WaitStrategy::acquire;
 
   // Everything that can be refused is refused here: both specs, then both kernels, then memory.
   std::array<LoadedKernel, 2> kernels;
   std::array<KernelImage, 2> images;
   for (KernelKind kind : {KernelKind::dispatch, KernelKind::combine}) {
     uint32_t sharing = (layer.ranks + devices - 1) / devices;
-    LaunchGeometry geometry = defaultGeometry(layer, kind, options.cluster, info, sharing,
-                                              kind == KernelKind::dispatch ? options.dispatch : options.combine);
-    KernelSpec &spec = kernels[size_t(kind)].report.spec;
-    spec = {kind,
-            layer,
-            std::string(target.name),
-            options.schedule,
-            options.cluster,
-            geometry.blockThreads,
-            geometry.tileTokens,
-            options.wait.value_or(cheapest)};
-    ILK_RETURN_IF_ERROR(validate(spec));
-    if (geometry.grid % options.cluster) // not 0: validate() has seen it
-      return misuse(
-          fmt::format("expected a grid of whole clusters of {} CTAs, got {}", options.cluster, geometry.grid));
-    kernels[size_t(kind)].report.grid = geometry.grid;
+    ILK_ASSIGN_OR_RETURN(kernels[size_t(kind)].report, planKernel(layer, kind, info, sharing, options));
   }
   for (size_t kind = 0; kind < kernels.size(); ++kind) {
     KernelReport &report = kernels[kind].report;

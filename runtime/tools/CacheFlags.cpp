@@ -112,7 +112,7 @@ Result<Artifact> readEntry(const std::string &path) {
   auto artifact = decodeEntry(*bytes);
   if (!artifact)
     return makeError(Code::badInput, fmt::format("the entry {} is damaged: {}", path, artifact.error()));
-  return *artifact;
+  return std::move(artifact->artifact);
 }
 
 bool looksLikeEntry(const std::string &bytes) { return manifestOf(bytes).has_value(); }

@@ -25,6 +25,8 @@ std::string_view codeName(Code code) {
     return "device";
   case Code::timeout:
     return "timeout";
+  case Code::notPrepared:
+    return "not-prepared";
   case Code::internal:
     break;
   }
@@ -37,7 +39,7 @@ int fail(const Context &context, const Error &error) {
   if (context.json)
     print({{"error", {{"code", codeName(error.code)}, {"message", error.message}}}});
   bool asked = error.code == Code::badInput || error.code == Code::unsupported || error.code == Code::notFound ||
-               error.code == Code::compile;
+               error.code == Code::notPrepared || error.code == Code::compile;
   return asked ? exitBadInput : exitMismatch;
 }
 

@@ -44,6 +44,7 @@ void printTable(const std::vector<std::string> &headings, const std::vector<std:
 
 /// Each adds one subcommand to the program. The context must outlive the parse.
 void addCompile(CLI::App &app, Context &context);
+void addCache(CLI::App &app, Context &context);
 void addInspect(CLI::App &app, Context &context);
 void addRun(CLI::App &app, Context &context);
 void addTargets(CLI::App &app, Context &context);

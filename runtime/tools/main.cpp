@@ -46,6 +46,7 @@ int main(int argc, char **argv) {
   app.fallthrough();
   app.add_flag("--json", context.json, "one JSON object on stdout");
   addCompile(app, context);
+  addCache(app, context);
   addInspect(app, context);
   addRun(app, context);
   addTargets(app, context);
@@ -56,8 +57,15 @@ int main(int argc, char **argv) {
     if (error.get_exit_code() == 0) // --help
       return app.exit(error);
     std::string what = asSentence(error.what());
-    if (app.get_subcommands().empty())
-      what = "expected a subcommand, got " + (argc > 1 ? "'" + std::string(argv[1]) + "'" : "none");
+    // `interlock`, or `interlock cache`, and nothing that it knows behind it.
+    const CLI::App *last = &app;
+    while (!last->get_subcommands().empty())
+      last = last->get_subcommands().front();
+    if (!last->get_subcommands([](const CLI::App *) { return true; }).empty()) {
+      std::vector<std::string> unknown = app.remaining(/*recurse=*/true);
+      what = "expected a subcommand" + (last == &app ? "" : " of " + last->get_name()) + ", got " +
+             (unknown.empty() ? "none" : "'" + unknown.front() + "'");
+    }
     return fail(context, {interlock::Code::badInput, what + "; interlock --help would do"});
   }
   return context.exitCode;

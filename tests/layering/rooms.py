@@ -22,7 +22,8 @@ ARROWS = {
     "runtime/Memory": ["runtime/Spec"],
     "runtime/SourceJit": ["runtime/Cache", "runtime/Driver"],
     "runtime/Ops": ["runtime/Cache", "runtime/Driver", "runtime/Memory", "runtime/SourceJit"],
-    "runtime/.": ["runtime/Ops"],  # what makes libinterlock.so of the rooms
+    "runtime/CApi": ["runtime/Ops"],
+    "runtime/.": ["runtime/CApi"],  # what makes libinterlock.so of the rooms
     "runtime/tools": ["runtime/."],
     "dialects/compat": [],
     "dialects/Sync": ["runtime/Spec", "dialects/compat"],

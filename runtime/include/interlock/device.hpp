@@ -59,8 +59,11 @@ public:
   virtual Status release(DeviceAddress address) = 0;
 
   virtual Result<StreamId> createStream(uint32_t device) = 0;
+  /// Waits for what is enqueued.
   virtual Status destroyStream(StreamId stream) = 0;
   virtual Status synchronize(StreamId stream) = 0;
+  /// Whether everything that was enqueued has run; waits for nothing. Not for a stream that captures.
+  virtual Result<bool> isIdle(StreamId stream) = 0;
 
   /// Asynchronous on the stream; host memory must live until it is synchronised.
   virtual Status copyIn(StreamId stream, DeviceAddress to, const void *from, size_t bytes) = 0;
@@ -69,6 +72,7 @@ public:
   virtual Status fill(StreamId stream, DeviceAddress to, uint8_t value, size_t bytes) = 0;
 
   virtual Result<KernelId> load(uint32_t device, const KernelImage &image) = 0;
+  /// Launches that are enqueued, and graphs that were captured, keep what they need of it.
   virtual Status unload(KernelId kernel) = 0;
   /// `params` is the kernel's parameter buffer, laid out as a C struct; it is copied.
   virtual Status launch(StreamId stream, KernelId kernel, const LaunchConfig &config,
@@ -87,14 +91,22 @@ public:
   virtual Status destroyEvent(EventId event) = 0;
 };
 
+/// Bounds of the modules that a driver keeps loaded. Those that are held, that run, or that a graph needs are never
+/// unloaded, so they may exceed them; of the others the least recently used go first.
+struct ModuleLimits {
+  uint64_t count = 256;
+  uint64_t bytes = uint64_t(256) << 20; ///< of their texts and binaries
+};
+
 /// The CUDA driver, found with dlopen. Fails in one sentence where there is no driver or no GPU.
-Result<std::unique_ptr<Driver>> openCuda();
+Result<std::unique_ptr<Driver>> openCuda(const ModuleLimits &modules = {});
 
 struct EmulatorOptions {
   std::string target = "sm_90a"; ///< the chip to be
   uint32_t devices = 1;
   uint32_t residency = 0; ///< CTAs that one device runs side by side; 0: 132 as on an H200
   uint64_t seed = 0;      ///< of the scheduler that interleaves warps, CTAs and devices
+  ModuleLimits modules = {};
 };
 Result<std::unique_ptr<Driver>> openEmulator(const EmulatorOptions &options);
 

@@ -6,6 +6,7 @@
 #include "interlock/cache.hpp"
 #include "interlock/device.hpp"
 #include "interlock/operation.hpp"
+#include "interlock/prepare.hpp"
 #include "interlock/spec.hpp"
 #include "interlock/status.hpp"
 

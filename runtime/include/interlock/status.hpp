@@ -21,6 +21,7 @@ enum class Code {
   compile,     ///< the compiler refused the kernel (diagnostics are in the message)
   device,      ///< the driver or the emulator reported a failure
   timeout,     ///< a bounded wait ran out
+  notPrepared, ///< the cache is frozen and does not hold this kernel: compiling it was not wanted
   internal,    ///< a broken promise of the library itself
 };
 

@@ -1,6 +1,6 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// Entries that are not what was written: every one is a miss with a reason, and is repaired (corpus A05, A06).
+// Entries that are not what was written: every one is a miss with a reason, and is repaired (corpus A06).
 #include "runtime/Cache/EntryFile.h"
 #include "runtime/Cache/KernelCache.h"
 #include "tests/unit/cache/FakeCompiler.h"
@@ -9,6 +9,8 @@
 #include <gtest/gtest.h>
 
 #include <random>
+
+#include <sys/stat.h>
 
 namespace interlock {
 namespace {
@@ -23,8 +25,10 @@ std::string sample() { return encodeEntry(test::artifactOf(numbered(0), "m"), R"
 TEST(Entry, ReadsBackWhatWasWritten) {
   Artifact artifact = test::artifactOf(numbered(3), "z", 4099);
   artifact.binary[7] = '\0'; // bytes, not text
-  auto read = decodeEntry(encodeEntry(artifact, "id"));
-  ASSERT_TRUE(read) << read.error();
+  auto entry = decodeEntry(encodeEntry(artifact, "id"));
+  ASSERT_TRUE(entry) << entry.error();
+  EXPECT_EQ(entry->identity, "id");
+  const Artifact *read = &entry->artifact;
   EXPECT_EQ(read->spec, artifact.spec);
   EXPECT_EQ(read->text, artifact.text);
   EXPECT_EQ(read->binary, artifact.binary);
@@ -111,12 +115,16 @@ TEST(Meta, WhatIsIncompleteIsRefused) {
 struct Damage {
   const char *name;
   void (*apply)(const fs::path &);
-  bool isThere; ///< something is still there, so that the reason is damage
+  const char *reason; ///< part of it
 };
+
+constexpr const char *damaged = "the cached entry is damaged and is replaced";
+constexpr const char *unreadable = "the cached entry cannot be read and is replaced";
+constexpr const char *nothing = "nothing is cached";
 
 class Damaged : public testing::TestWithParam<Damage> {};
 
-TEST_P(Damaged, IsAMissThatRepairs) {
+TEST_P(Damaged, A06IsAMissThatRepairs) {
   TempFolder folder;
   auto compiler = std::make_shared<FakeCompiler>();
   auto open = [&] { return KernelCache::open({.directory = folder.string(), .compiler = compiler}); };
@@ -130,9 +138,9 @@ TEST_P(Damaged, IsAMissThatRepairs) {
   auto lookup = cache->get(numbered(0));
   ASSERT_TRUE(lookup) << lookup.error().message;
   EXPECT_EQ(lookup->outcome, Outcome::miss);
-  EXPECT_THAT(lookup->reason, testing::HasSubstr(GetParam().isThere ? "damaged" : "nothing is cached"));
+  EXPECT_THAT(lookup->reason, testing::HasSubstr(GetParam().reason));
   EXPECT_EQ(compiler->compilations, 2);
-  EXPECT_GE(cache->counters().repaired, GetParam().isThere ? 1u : 0u);
+  EXPECT_EQ(cache->counters().repaired, GetParam().reason == nothing ? 0u : 1u);
   EXPECT_TRUE(test::matches(*lookup->artifact));
 
   auto again = open()->get(numbered(0));
@@ -141,33 +149,81 @@ TEST_P(Damaged, IsAMissThatRepairs) {
   EXPECT_EQ(again->artifact->text, lookup->artifact->text);
 }
 
+/// Two entries whose parts have the same sizes, cut behind their manifests.
+std::pair<std::string, std::string> manifestAndParts(const std::string &entry) {
+  Artifact artifact = decodeEntry(entry)->artifact;
+  size_t parts = artifact.text.size() + artifact.binary.size();
+  return {entry.substr(0, entry.size() - parts), entry.substr(entry.size() - parts)};
+}
+
 const Damage damages[] = {
-    {"empty", [](const fs::path &p) { fs::resize_file(p, 0); }, true},
-    {"half", [](const fs::path &p) { fs::resize_file(p, fs::file_size(p) / 2); }, true},
-    {"oneByteLess", [](const fs::path &p) { fs::resize_file(p, fs::file_size(p) - 1); }, true},
-    {"zeroesBehind", [](const fs::path &p) { fs::resize_file(p, fs::file_size(p) + 4096); }, true},
-    {"flippedByte",
+    {"Empty", [](const fs::path &p) { fs::resize_file(p, 0); }, damaged},
+    {"Half", [](const fs::path &p) { fs::resize_file(p, fs::file_size(p) / 2); }, damaged},
+    {"OneByteLess", [](const fs::path &p) { fs::resize_file(p, fs::file_size(p) - 1); }, damaged},
+    {"ZeroesBehind", [](const fs::path &p) { fs::resize_file(p, fs::file_size(p) + 4096); }, damaged},
+    {"FlippedByte",
      [](const fs::path &p) {
        std::string bytes = test::slurp(p);
        bytes[bytes.size() / 2] ^= 0x20;
        test::spill(p, bytes);
      },
-     true},
-    {"entryOfAnotherSpec",
-     [](const fs::path &p) { test::spill(p, encodeEntry(test::artifactOf(numbered(1), "1"), "id")); }, true},
-    {"gone", [](const fs::path &p) { fs::remove(p); }, false},
-    {"folderInItsPlace",
+     damaged},
+    {"PartsOfAnotherEntry",
+     [](const fs::path &p) {
+       std::string other = encodeEntry(test::artifactOf(numbered(0), "9"), "id");
+       test::spill(p, manifestAndParts(test::slurp(p)).first + manifestAndParts(other).second);
+     },
+     "the digest of its part ptx differs"},
+    {"PartsSwapped",
+     [](const fs::path &p) {
+       std::string bytes = test::slurp(p);
+       Artifact artifact = decodeEntry(bytes)->artifact;
+       test::spill(p, manifestAndParts(bytes).first + artifact.binary + artifact.text);
+     },
+     "the digest of its part ptx differs"},
+    // As if two specs had the same key.
+    {"EntryOfAnotherSpec",
+     [](const fs::path &p) {
+       test::spill(p, encodeEntry(test::artifactOf(numbered(1), "1"), test::FakeCompiler().stated));
+     },
+     "it is of another spec"},
+    {"EntryOfAnotherCompiler",
+     [](const fs::path &p) { test::spill(p, encodeEntry(test::artifactOf(numbered(0), "1"), R"({"digest":"d0"})")); },
+     "it was made by another compiler"},
+    {"NewerFormat",
+     [](const fs::path &p) {
+       std::string bytes = test::slurp(p);
+       ++bytes[8];
+       test::spill(p, bytes);
+     },
+     "it has format 2 and not 1"},
+    {"Huge", [](const fs::path &p) { fs::resize_file(p, uint64_t(1) << 40); }, "more than the"},
+    {"Gone", [](const fs::path &p) { fs::remove(p); }, nothing},
+    {"FolderInItsPlace",
      [](const fs::path &p) {
        fs::remove(p);
        fs::create_directories(p / "in");
      },
-     false},
-    {"danglingLink",
+     unreadable},
+    {"FifoInItsPlace",
+     [](const fs::path &p) {
+       fs::remove(p);
+       ::mkfifo(p.c_str(), 0644);
+     },
+     unreadable},
+    {"DanglingLink",
      [](const fs::path &p) {
        fs::remove(p);
        fs::create_symlink("nowhere", p);
      },
-     false},
+     unreadable},
+    {"LinkToAWholeEntry",
+     [](const fs::path &p) {
+       fs::path elsewhere = p.parent_path() / "elsewhere";
+       fs::rename(p, elsewhere);
+       fs::create_symlink(elsewhere, p);
+     },
+     unreadable},
 };
 
 INSTANTIATE_TEST_SUITE_P(Cache, Damaged, testing::ValuesIn(damages),

@@ -11,7 +11,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <optional>
 #include <thread>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace interlock {
 namespace {
@@ -46,8 +50,8 @@ TEST(DiskStore, KeepsWhatIsPublished) {
   EXPECT_FALSE(store->read(key));
 }
 
-// One file an entry (A22).
-TEST(DiskStore, OneFileAnEntry) {
+// A22.
+TEST(DiskStore, A22OneFileAnEntry) {
   TempFolder folder;
   auto store = DiskStore::open(folder.string(), {});
   ASSERT_TRUE(store);
@@ -57,7 +61,7 @@ TEST(DiskStore, OneFileAnEntry) {
 }
 
 // A03: many that make the same folders at the same time.
-TEST(DiskStore, OpensFromManyThreadsAtOnce) {
+TEST(DiskStore, A03OpensFromManyThreadsAtOnce) {
   for (int round = 0; round < 100; ++round) {
     TempFolder folder;
     std::atomic<int> failures{0};
@@ -83,7 +87,7 @@ TEST(DiskStore, WhatCannotBeAFolderIsRefused) {
 }
 
 // A06: what a writer that died left behind goes, what a writer is at stays.
-TEST(DiskStore, ClearsOldStagingOnly) {
+TEST(DiskStore, A06ClearsOldStagingOnly) {
   TempFolder folder;
   ASSERT_TRUE(DiskStore::open(folder.string(), {}));
   fs::path staging = folder.path() / "cache/staging";
@@ -96,7 +100,7 @@ TEST(DiskStore, ClearsOldStagingOnly) {
 }
 
 // A02: 64 writers of one key at the same instant; no two have the same temporary file.
-TEST(DiskStore, ManyWritersOfOneKey) {
+TEST(DiskStore, A02ManyWritersOfOneKey) {
   TempFolder folder;
   auto store = DiskStore::open(folder.string(), {});
   ASSERT_TRUE(store);
@@ -115,7 +119,7 @@ TEST(DiskStore, ManyWritersOfOneKey) {
 }
 
 // A05: two writers of one key with different pairs; a reader never sees one's text with the other's meta.
-TEST(DiskStore, APairIsNeverMixed) {
+TEST(DiskStore, A05APairIsNeverMixed) {
   TempFolder folder;
   auto store = DiskStore::open(folder.string(), {});
   ASSERT_TRUE(store);
@@ -135,23 +139,23 @@ TEST(DiskStore, APairIsNeverMixed) {
                                (void)store->publish(key, two);
                            })};
   inThreads(4, [&](int) {
-    for (int i = 0; i < 2500; ++i) {
+    for (int i = 0; i < 25'000; ++i) {
       auto bytes = store->read(key);
-      auto artifact = decodeEntry(bytes ? *bytes : std::string());
+      auto entry = decodeEntry(bytes.value_or(""));
       ++seen;
-      if (!artifact || !test::matches(*artifact))
+      if (!entry || !test::matches(entry->artifact))
         ++bad;
     }
   });
   stop = true;
   for (std::thread &writer : writers)
     writer.join();
-  EXPECT_EQ(seen, 10000);
+  EXPECT_EQ(seen, 100'000);
   EXPECT_EQ(bad, 0);
 }
 
 // A04: who lists the folder while others write sees whole entries or none.
-TEST(DiskStore, AListIsOfWholeEntries) {
+TEST(DiskStore, A04AListIsOfWholeEntries) {
   TempFolder folder;
   auto store = DiskStore::open(folder.string(), {});
   ASSERT_TRUE(store);
@@ -208,7 +212,7 @@ TEST(DiskStore, LeastRecentlyUsedGoesFirst) {
 }
 
 // A22: many keys, tight bounds, readers of what is being evicted.
-TEST(DiskStore, StaysWithinItsBounds) {
+TEST(DiskStore, A22StaysWithinItsBounds) {
   TempFolder folder;
   constexpr uint64_t maxFiles = 50, maxBytes = 40 * 2000;
   auto store = DiskStore::open(folder.string(), {.bytes = maxBytes, .files = maxFiles});
@@ -252,6 +256,25 @@ TEST(DiskStore, StrangersAreNoEntries) {
   EXPECT_EQ(store->list().size(), 2u);
 }
 
+// The clock was set back: what carries a later date is no newer than the rest, and must not stay for ever.
+TEST(DiskStore, WhatIsDatedAheadGoesFirst) {
+  TempFolder folder;
+  auto store = DiskStore::open(folder.string(), {.bytes = 1000, .files = 3});
+  ASSERT_TRUE(store);
+  for (int i = 0; i < 3; ++i)
+    ASSERT_TRUE(store->publish(keyNumbered(i), "x"));
+  auto ahead = fs::file_time_type::clock::now() + std::chrono::hours(24 * 365);
+  fs::last_write_time(store->pathOf(keyNumbered(1)), ahead);
+  ASSERT_TRUE(store->publish(keyNumbered(3), "y"));
+  EXPECT_FALSE(store->read(keyNumbered(1)));
+  for (int i : {0, 2, 3})
+    EXPECT_TRUE(store->read(keyNumbered(i))) << i;
+  test::spill(folder.path() / "cache/staging/ahead", "half");
+  fs::last_write_time(folder.path() / "cache/staging/ahead", ahead);
+  ASSERT_TRUE(DiskStore::open(folder.string(), {}));
+  EXPECT_FALSE(fs::exists(folder.path() / "cache/staging/ahead"));
+}
+
 TEST(DiskStore, ALockIsHeldByOne) {
   TempFolder folder;
   auto store = DiskStore::open(folder.string(), {});
@@ -271,13 +294,49 @@ TEST(DiskStore, ALockIsHeldByOne) {
   EXPECT_EQ(held, 160);
 }
 
+// One lock a key: two keys never wait for each other, however alike.
+TEST(DiskStore, LocksOfTwoKeysAreTwo) {
+  TempFolder folder;
+  auto store = DiskStore::open(folder.string(), {});
+  ASSERT_TRUE(store);
+  std::string one(64, 'a'), two = one;
+  two[14] = 'b';
+  KeyLock first = store->lock(one), second = store->lock(two);
+  EXPECT_TRUE(first.held());
+  EXPECT_TRUE(second.held());
+  EXPECT_FALSE(KeyLock::acquire(folder.path() / "cache/lock", one, std::chrono::milliseconds(20)).held());
+}
+
+// A child that was forked while a lock was held does not keep it.
+TEST(DiskStore, AForkedChildKeepsNoLock) {
+  TempFolder folder;
+  auto store = DiskStore::open(folder.string(), {});
+  ASSERT_TRUE(store);
+  std::optional<KeyLock> lock(store->lock(keyNumbered(1)));
+  int gate[2];
+  ASSERT_EQ(::pipe(gate), 0);
+  pid_t child = ::fork();
+  if (child == 0) {
+    char byte;
+    ::close(gate[1]);
+    (void)!::read(gate[0], &byte, 1); // lives until the test is done
+    ::_exit(0);
+  }
+  lock.reset();
+  EXPECT_TRUE(KeyLock::acquire(folder.path() / "cache/lock", keyNumbered(1), std::chrono::seconds(5)).held());
+  ::close(gate[1]);
+  ::waitpid(child, nullptr, 0);
+}
+
 // Where there can be no lock everyone goes on without.
 TEST(DiskStore, NoLockIsNoFailure) {
   TempFolder folder;
   auto store = DiskStore::open(folder.string(), {});
   ASSERT_TRUE(store);
-  fs::remove_all(folder.path() / "cache/locks");
-  EXPECT_FALSE(store->lock(keyNumbered(1)).held());
+  fs::remove_all(folder.path() / "cache");
+  KeyLock lock = store->lock(keyNumbered(1));
+  EXPECT_FALSE(lock.held());
+  EXPECT_THAT(lock.why(), testing::HasSubstr("No such file"));
 }
 
 TEST(DiskStore, RemembersTheToolchain) {

@@ -3,8 +3,11 @@
 // A compiler plugin without a compiler. FAKE_GOOD keeps the interface; the others break it in one way each.
 #include "runtime/Spec/CompilerPlugin.h"
 
+#include <chrono>
 #include <cstring>
+#include <mutex>
 #include <string>
+#include <thread>
 
 struct ilk_compiler_output {
   std::string request, parts, meta, error;
@@ -29,6 +32,10 @@ EXPORT const char *ilk_compiler_identity(void) {
 }
 
 EXPORT int32_t ilk_compiler_compile(const ilk_compiler_request *request, ilk_compiler_output **out) {
+  // As LLVM does: a fork in here would leave the lock with nobody.
+  static std::mutex busy;
+  std::lock_guard lock(busy);
+  std::this_thread::sleep_for(std::chrono::microseconds(200));
   auto *output = *out = new ilk_compiler_output;
   if (request->size != sizeof(*request)) {
     output->error = "expected this version's request";

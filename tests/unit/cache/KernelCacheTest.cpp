@@ -80,7 +80,7 @@ TEST_F(Cache, WhatIsWrongIsRefusedBeforeTheCompiler) {
 }
 
 // A02, A17: a compiler that fails is reported in its own words, nothing is published, and the next call tries again.
-TEST_F(Cache, AFailureIsNotRemembered) {
+TEST_F(Cache, A02A17AFailureIsTriedAgain) {
   auto cache = open();
   compiler->failure = "dispatch.mlir:3:1: error: expected an operation";
   auto failed = cache->get(numbered(0));
@@ -115,7 +115,7 @@ TEST_F(Cache, AnIncompleteAnswerIsNotPublished) {
 }
 
 // A15: a nested folder that is not there is made.
-TEST_F(Cache, MakesItsFolder) {
+TEST_F(Cache, A15MakesItsFolder) {
   auto cache = KernelCache::open({.directory = folder.string("not/there/yet"), .compiler = compiler});
   ASSERT_TRUE(cache->get(numbered(0)));
   EXPECT_TRUE(cache->notes().empty());
@@ -123,7 +123,7 @@ TEST_F(Cache, MakesItsFolder) {
 }
 
 // A15: a cache that is off says so once, with the reason, and works.
-TEST_F(Cache, AFolderThatCannotBeIsANote) {
+TEST_F(Cache, A15AFolderThatCannotBeIsANote) {
   test::spill(folder.path() / "file", "x");
   fs::create_symlink("loop", folder.path() / "loop");
   for (const std::string &path : {folder.string("file"), folder.string("loop/x"), std::string("/proc/self/x")}) {
@@ -152,7 +152,7 @@ TEST_F(Cache, WithoutAFolderThereIsOnlyMemory) {
 }
 
 // A02: what cannot be published is used all the same, and is a note.
-TEST_F(Cache, AnEntryThatCannotBeWrittenIsANote) {
+TEST_F(Cache, A02AnEntryThatCannotBeWrittenIsANote) {
   auto cache = open();
   fs::remove_all(folder.path() / "cache/entries");
   test::spill(folder.path() / "cache/entries", "in the way");

@@ -82,7 +82,7 @@ TEST(Plugin, AnIdentityThatIsNoObjectIsRefused) {
 }
 
 // Corpus A09: the bytes of overriding templates count, not their folder or their times.
-TEST(Plugin, OverridingTemplatesAreInTheIdentity) {
+TEST(Plugin, A09OverridingTemplatesAreInTheIdentity) {
   TempFolder one, two;
   auto identity = [](const fs::path &templates) {
     auto stated = makePluginCompiler({.path = FAKE_PLUGIN_GOOD, .templateDir = templates.string()})->identity();

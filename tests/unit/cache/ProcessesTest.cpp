@@ -1,6 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// Several processes on one folder: one compiles, and one that is killed harms nobody (corpus A02, A03, A06).
+// Several processes on one folder: one compiles, and one that is killed harms nobody (corpus A01, A02, A06).
+#include "tests/unit/cache/Processes.h"
 #include "runtime/Cache/Digest.h"
 #include "runtime/Cache/EntryFile.h"
 #include "runtime/Cache/KernelCache.h"
@@ -19,24 +20,11 @@
 namespace interlock {
 namespace {
 
+using test::exitCodeOf;
 using test::FakeCompiler;
+using test::inProcess;
 using test::numbered;
 using test::TempFolder;
-
-/// Runs `work` in a process of its own; its value is the exit code.
-template <typename Work> pid_t inProcess(Work work) {
-  pid_t child = ::fork();
-  if (child == 0)
-    ::_exit(work());
-  return child;
-}
-
-int exitCodeOf(pid_t child) {
-  int status = 0;
-  if (child < 0 || ::waitpid(child, &status, 0) != child || !WIFEXITED(status))
-    return -1;
-  return WEXITSTATUS(status);
-}
 
 /// One byte a compilation, appended to a file that all processes share.
 std::function<void()> tally(const std::string &file) {
@@ -47,19 +35,17 @@ std::function<void()> tally(const std::string &file) {
   };
 }
 
-TEST(Processes, SixteenOnAColdFolderCompileOnce) {
+// A01.
+TEST(Processes, A01ThirtyTwoOnAColdFolderCompileOnce) {
   TempFolder folder;
-  int gate[2];
-  ASSERT_EQ(::pipe(gate), 0);
+  test::Gate gate;
   std::vector<pid_t> children;
-  for (int i = 0; i < 16; ++i)
+  for (int i = 0; i < 32; ++i)
     children.push_back(inProcess([&] {
       auto compiler = std::make_shared<FakeCompiler>();
       compiler->takes = std::chrono::milliseconds(200);
       compiler->onCompile = tally(folder.string("compiled"));
-      ::close(gate[1]);
-      char nothing;
-      (void)!::read(gate[0], &nothing, 1); // until the parent lets all go at once
+      gate.wait();
       auto cache = KernelCache::open({.directory = folder.string("new/cache"), .compiler = compiler});
       auto made = cache->get(numbered(0));
       if (!made || !test::matches(*made->artifact) || !cache->notes().empty())
@@ -67,8 +53,7 @@ TEST(Processes, SixteenOnAColdFolderCompileOnce) {
       bool compiledHere = compiler->compilations == 1;
       return compiledHere == (made->outcome == Outcome::miss) ? 0 : 2;
     }));
-  ::close(gate[0]);
-  ::close(gate[1]);
+  gate.open();
   for (pid_t child : children)
     EXPECT_EQ(exitCodeOf(child), 0);
   EXPECT_EQ(test::slurp(folder.path() / "compiled"), "x");
@@ -99,11 +84,11 @@ TEST(Processes, AHolderThatIsKilledStopsNobody) {
 }
 
 // A06: a writer killed at any point leaves whole entries only.
-TEST(Processes, AKilledWriterLeavesWholeEntries) {
+TEST(Processes, A06AKilledWriterLeavesWholeEntries) {
   TempFolder folder;
   std::mt19937_64 random(7);
   ASSERT_TRUE(DiskStore::open(folder.string(), {}));
-  for (int round = 0; round < 100; ++round) {
+  for (int round = 0; round < 200; ++round) {
     pid_t child = inProcess([&] {
       auto store = DiskStore::open(folder.string(), {});
       for (uint32_t i = 0; store; ++i) {
@@ -127,7 +112,7 @@ TEST(Processes, AKilledWriterLeavesWholeEntries) {
 }
 
 // A02: the disk is full after half of the file.
-TEST(Processes, AWriteThatStopsHalfwayPublishesNothing) {
+TEST(Processes, A02AWriteThatStopsHalfwayPublishesNothing) {
   TempFolder folder;
   EXPECT_EQ(exitCodeOf(inProcess([&] {
               auto compiler = std::make_shared<FakeCompiler>();

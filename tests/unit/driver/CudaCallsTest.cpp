@@ -29,7 +29,7 @@ class CudaCalls : public testing::Test {
 protected:
   void SetUp() override { fake() = FakeCudaState{}; }
   void open() {
-    auto opened = openCuda();
+    auto opened = openCuda({.count = 0}); // so that each load and unload is seen
     ASSERT_TRUE(opened) << opened.error().message;
     driver = std::move(*opened);
     auto made = driver->createStream(0);
@@ -130,6 +130,8 @@ TEST_F(CudaCalls, ParametersAreAsLongAsTheKernels) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message, "expected 16 bytes of kernel parameters, got 8");
   // A driver before 12.4 cannot say: it is given what there is.
+  ASSERT_TRUE(driver->synchronize(stream));
+  ASSERT_TRUE(driver->unload(kernel));
   fail("cuFuncGetParamInfo", 1);
   KernelId unknown = load();
   ASSERT_TRUE(driver->launch(stream, unknown, {}, std::as_bytes(std::span(padded))));
@@ -168,6 +170,26 @@ TEST_F(CudaCalls, ContextsArePushedAndPopped) {
   EXPECT_EQ(fake().contexts, 0);
 }
 
+// A21: a module whose kernel may still run is not unloaded, and nothing is beside a capture.
+TEST_F(CudaCalls, A21AModuleStaysWhileItRuns) {
+  open();
+  KernelId kernel = load();
+  int before = fake().objects;
+  EXPECT_TRUE(driver->launch(stream, kernel, {}, std::as_bytes(std::span(params))));
+  fail("cuStreamQuery", 600); // CUDA_ERROR_NOT_READY
+  EXPECT_TRUE(driver->unload(kernel));
+  EXPECT_EQ(fake().objects, before);
+  fail("", 0);
+  ASSERT_TRUE(driver->beginCapture(stream));
+  KernelId other = load();
+  EXPECT_TRUE(driver->unload(other));
+  EXPECT_EQ(fake().objects, before);
+  auto graph = driver->endCapture(stream);
+  ASSERT_TRUE(graph);
+  EXPECT_EQ(fake().objects, before - 1 + 2) << "the module is gone, the graph and its executable are there";
+  EXPECT_TRUE(driver->destroyGraph(*graph));
+}
+
 // What is still alive goes with the driver: others may hold the primary context, so releasing it would free nothing.
 TEST_F(CudaCalls, WhatIsLeftGoesWithTheDriver) {
   open();
@@ -185,7 +207,7 @@ TEST_F(CudaCalls, WhatIsLeftGoesWithTheDriver) {
   EXPECT_EQ(fake().depth, 0);
 }
 
-TEST_F(CudaCalls, PtxThatIsTooNewNamesBothVersions) {
+TEST_F(CudaCalls, A13PtxThatIsTooNewNamesBothVersions) {
   open();
   fail("cuModuleLoadDataEx", 222); // CUDA_ERROR_UNSUPPORTED_PTX_VERSION
   auto refused = driver->load(0, image);

@@ -104,6 +104,7 @@ CUDA int cuStreamCreate(void **stream, unsigned flags) {
 }
 CUDA int cuStreamDestroy_v2(void *stream) { return destroy("cuStreamDestroy_v2", stream); }
 CUDA int cuStreamSynchronize(void *) { return inContext("cuStreamSynchronize"); }
+CUDA int cuStreamQuery(void *) { return inContext("cuStreamQuery"); }
 CUDA int cuStreamBeginCapture_v2(void *, int mode) {
   state.captureMode = mode;
   return inContext("cuStreamBeginCapture_v2");

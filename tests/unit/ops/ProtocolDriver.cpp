@@ -323,6 +323,8 @@ Status ProtocolDriver::synchronize(StreamId stream) {
   return {};
 }
 
+Result<bool> ProtocolDriver::isIdle(StreamId stream) { return streams.at(uint64_t(stream)).queue.empty(); }
+
 Status ProtocolDriver::copyIn(StreamId stream, DeviceAddress to, const void *from, size_t bytes) {
   return enqueue(stream, [=] { std::memcpy(&at<char>(to), from, bytes); });
 }

@@ -52,6 +52,7 @@ public:
   Result<StreamId> createStream(uint32_t device) override;
   Status destroyStream(StreamId stream) override;
   Status synchronize(StreamId stream) override;
+  Result<bool> isIdle(StreamId stream) override;
   Status copyIn(StreamId stream, DeviceAddress to, const void *from, size_t bytes) override;
   Status copyOut(StreamId stream, void *to, DeviceAddress from, size_t bytes) override;
   Status copy(StreamId stream, DeviceAddress to, DeviceAddress from, size_t bytes) override;

@@ -1,0 +1,31 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+#include "runtime/Cache/Key.h"
+
+#include "runtime/Cache/Digest.h"
+
+#include <fmt/format.h>
+
+namespace interlock {
+namespace {
+
+/// So that a change of what an entry means is another key.
+constexpr const char *keyVersion = "interlock-key-1";
+
+std::string featuresOf(const TargetInfo &t) {
+  return fmt::format("{} {} cc={} warp={} ptx={} clusters={} async={} restricted={} shared={}", t.vendor, t.name,
+                     t.computeCapability, t.warpWidth, t.minPtxIsa, t.clusters, t.asyncBarrier, t.restrictedFence,
+                     t.maxSharedBytes);
+}
+
+} // namespace
+
+std::string cacheKey(const KernelSpec &spec, const TargetInfo &target, const std::string &identity) {
+  std::string fields[] = {keyVersion, canonicalForm(spec), featuresOf(target), identity};
+  return digestOfFields(fields);
+}
+
+bool isKey(std::string_view text) {
+  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+} // namespace interlock

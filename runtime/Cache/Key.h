@@ -1,0 +1,20 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// The name of a kernel: the digest of everything that decides its bytes, and of nothing else.
+#pragma once
+
+#include "interlock/spec.hpp"
+
+#include <string>
+
+namespace interlock {
+
+/// SHA-256 of the meaning of an entry, the canonical spec, the target with all its features and the compiler's identity
+/// (its own digest, templates, LLVM, assembler: CompilerPlugin.h), each behind its length. No path, time or environment
+/// is in it, so that the same inputs have the same key everywhere.
+std::string cacheKey(const KernelSpec &spec, const TargetInfo &target, const std::string &identity);
+
+/// Whether a text could be a key: 64 lower-case hexadecimal digits. What is not is never made part of a path.
+bool isKey(std::string_view text);
+
+} // namespace interlock

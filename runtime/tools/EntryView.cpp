@@ -1,0 +1,67 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+#include "runtime/tools/EntryView.h"
+
+#include "runtime/tools/InspectPtx.h"
+
+#include <fmt/format.h>
+
+namespace interlock::tool {
+
+nlohmann::json asJson(const CachedEntry &entry) {
+  return {{"key", entry.key},
+          {"kernel", name(entry.spec.kernel)},
+          {"target", entry.spec.target},
+          {"bytes", entry.bytes},
+          {"spec", canonicalForm(entry.spec)}};
+}
+
+void listEntries(const Context &context, const std::vector<CachedEntry> &entries) {
+  if (context.json) {
+    nlohmann::json list = nlohmann::json::array();
+    for (const CachedEntry &entry : entries)
+      list.push_back(asJson(entry));
+    return print({{"directory", cacheState(context).directory}, {"entries", list}});
+  }
+  std::vector<std::vector<std::string>> rows;
+  for (const CachedEntry &entry : entries) {
+    const LayerSpec &layer = entry.spec.layer;
+    rows.push_back({entry.key.substr(0, 16), std::string(name(entry.spec.kernel)), entry.spec.target,
+                    std::to_string(layer.ranks), std::to_string(layer.experts), std::to_string(layer.topk),
+                    std::to_string(layer.hidden), std::string(name(layer.dtype)), std::to_string(layer.maxTokens),
+                    std::to_string(entry.bytes)});
+  }
+  printTable({"entry", "kernel", "target", "ranks", "experts", "top-k", "hidden", "dtype", "tokens", "bytes"}, rows);
+}
+
+Status showEntry(const Context &context, const CachedEntry &entry) {
+  ILK_ASSIGN_OR_RETURN(Artifact artifact, readEntry(entry.path));
+  ILK_ASSIGN_OR_RETURN(nlohmann::json ptx, describePtx(artifact.text, entry.key.substr(0, 16) + ".ptx"));
+  if (context.json) {
+    nlohmann::json object = asJson(entry);
+    object["parts"] = {{"ptx", artifact.text.size()}, {"cubin", artifact.binary.size()}};
+    object["meta"] = artifact.meta;
+    object["ptx"] = ptx;
+    print(object);
+    return {};
+  }
+  fmt::print("{}\n{}", entry.key, canonicalForm(entry.spec));
+  fmt::print("ptx {} bytes, cubin {} bytes\n", artifact.text.size(), artifact.binary.size());
+  fmt::print("meta {}\n", artifact.meta.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  fmt::print("{}", asText(ptx));
+  return {};
+}
+
+Result<const CachedEntry *> findEntry(const std::vector<CachedEntry> &entries, const std::string &what) {
+  const CachedEntry *match = nullptr;
+  for (const CachedEntry &entry : entries) {
+    if (entry.path != what && entry.key.substr(0, what.size()) != what)
+      continue;
+    if (match)
+      return makeError(Code::badInput,
+                       fmt::format("expected the start of one entry's name, got '{}' of several", what));
+    match = &entry;
+  }
+  return match;
+}
+
+} // namespace interlock::tool

@@ -1,0 +1,20 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// Entries of the cache as `inspect` and `cache` print them.
+#pragma once
+
+#include "runtime/tools/CacheFlags.h"
+#include "runtime/tools/Tool.h"
+
+namespace interlock::tool {
+
+/// What is known of an entry without its parts.
+nlohmann::json asJson(const CachedEntry &entry);
+/// A table, or an object with --json.
+void listEntries(const Context &context, const std::vector<CachedEntry> &entries);
+/// An entry with its parts, its meta part and what its PTX declares.
+[[nodiscard]] Status showEntry(const Context &context, const CachedEntry &entry);
+/// The entry whose name begins so, or whose file it is; null if there is none, `badInput` if there are several.
+[[nodiscard]] Result<const CachedEntry *> findEntry(const std::vector<CachedEntry> &entries, const std::string &what);
+
+} // namespace interlock::tool

@@ -1,0 +1,306 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// The C ABI as a program sees it: this test links libinterlock.so and nothing of ours besides.
+#include "interlock/handles.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <thread>
+
+namespace {
+
+namespace fs = std::filesystem;
+namespace c = interlock::c;
+using c::receive;
+using testing::HasSubstr;
+
+#define ILK_OK_OR_FAIL(call) ASSERT_EQ(call, ILK_OK) << ilk_message()
+
+template <typename T> T sized() {
+  T value;
+  std::memset(static_cast<void *>(&value), 0, sizeof value);
+  value.size = sizeof value;
+  return value;
+}
+
+ilk_layer someLayer() {
+  auto layer = sized<ilk_layer>();
+  layer.ranks = 2;
+  layer.experts = 8;
+  layer.topk = 2;
+  layer.hidden = 64;
+  layer.max_tokens = 16;
+  return layer;
+}
+
+class CApi : public testing::Test {
+protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "interlock-capi-XXXXXX").string();
+    folder = mkdtemp(pattern.data());
+  }
+  void TearDown() override { fs::remove_all(folder); }
+  c::Driver emulator() {
+    auto options = sized<ilk_driver_options>();
+    options.kind = ILK_DRIVER_EMULATOR;
+    options.devices = 2;
+    c::Driver driver;
+    EXPECT_EQ(ilk_driver_open(&options, receive(driver)), ILK_OK) << ilk_message();
+    return driver;
+  }
+  c::Cache cache(const char *name = "cache") {
+    auto options = sized<ilk_cache_options>();
+    std::string directory = folder + "/" + name;
+    options.directory = directory.c_str(); // copied: gone before the cache is used
+    options.compiler_path = FAKE_PLUGIN;
+    c::Cache cache;
+    EXPECT_EQ(ilk_cache_open(&options, receive(cache)), ILK_OK) << ilk_message();
+    return cache;
+  }
+  std::string kernels() {
+    ilk_layer layers[] = {someLayer(), someLayer()};
+    layers[1].max_tokens = 64;
+    auto deployment = sized<ilk_deployment>();
+    deployment.layers = layers;
+    deployment.layer_count = 2;
+    c::Text text;
+    EXPECT_EQ(ilk_enumerate(&deployment, receive(text)), ILK_OK) << ilk_message();
+    return text ? text.get() : "";
+  }
+  static void refused(ilk_status status, ilk_status expected, const char *part) {
+    EXPECT_EQ(status, expected) << ilk_message();
+    EXPECT_THAT(ilk_message(), HasSubstr(part));
+  }
+  std::string folder;
+};
+
+TEST_F(CApi, StatesItsVersions) {
+  EXPECT_EQ(ilk_abi(), uint32_t(ILK_ABI));
+  EXPECT_THAT(ilk_version(), testing::MatchesRegex("[0-9]+\\.[0-9]+\\.[0-9]+"));
+}
+
+TEST_F(CApi, MessagesAreTheThreads) {
+  refused(ilk_driver_device_count(nullptr, nullptr), ILK_BAD_INPUT, "expected a driver, got NULL");
+  std::thread([] {
+    EXPECT_STREQ(ilk_message(), "");
+    EXPECT_EQ(ilk_cache_freeze(nullptr), ILK_BAD_INPUT);
+    EXPECT_THAT(ilk_message(), HasSubstr("a cache"));
+  }).join();
+  EXPECT_THAT(ilk_message(), HasSubstr("a driver"));
+}
+
+TEST_F(CApi, ADriverMovesMemory) {
+  c::Driver driver = emulator();
+  uint32_t count = 0;
+  ILK_OK_OR_FAIL(ilk_driver_device_count(driver.get(), &count));
+  EXPECT_EQ(count, 2u);
+  auto info = sized<ilk_device_info>();
+  ILK_OK_OR_FAIL(ilk_driver_device_info(driver.get(), 1, &info));
+  EXPECT_STREQ(info.target, "sm_90a");
+  EXPECT_STREQ(info.name, "emulated sm_90a");
+  ilk_address one = 0, two = 0;
+  ilk_stream stream = 0;
+  ILK_OK_OR_FAIL(ilk_driver_allocate(driver.get(), 0, 64, &one));
+  ILK_OK_OR_FAIL(ilk_driver_allocate(driver.get(), 1, 64, &two));
+  ILK_OK_OR_FAIL(ilk_driver_stream_create(driver.get(), 0, &stream));
+  char in[64] = "dispatch", out[64] = {};
+  ilk_graph graph = 0;
+  ILK_OK_OR_FAIL(ilk_driver_copy_in(driver.get(), stream, one, in, sizeof in));
+  ILK_OK_OR_FAIL(ilk_driver_begin_capture(driver.get(), stream));
+  ILK_OK_OR_FAIL(ilk_driver_copy(driver.get(), stream, two, one, sizeof in));
+  ILK_OK_OR_FAIL(ilk_driver_fill(driver.get(), stream, two + 1, 'I', 1));
+  ILK_OK_OR_FAIL(ilk_driver_end_capture(driver.get(), stream, &graph));
+  ILK_OK_OR_FAIL(ilk_driver_launch_graph(driver.get(), stream, graph));
+  ILK_OK_OR_FAIL(ilk_driver_copy_out(driver.get(), stream, out, two, sizeof out));
+  ILK_OK_OR_FAIL(ilk_driver_synchronize(driver.get(), stream));
+  EXPECT_STREQ(out, "dIspatch");
+  ILK_OK_OR_FAIL(ilk_driver_destroy_graph(driver.get(), graph));
+  ILK_OK_OR_FAIL(ilk_driver_stream_destroy(driver.get(), stream));
+  ILK_OK_OR_FAIL(ilk_driver_release(driver.get(), one));
+  refused(ilk_driver_release(driver.get(), one), ILK_BAD_INPUT, "expected");
+  refused(ilk_driver_synchronize(driver.get(), stream), ILK_BAD_INPUT, "expected");
+}
+
+TEST_F(CApi, ACacheIsPreparedFrozenAndReported) {
+  c::Cache cache = this->cache();
+  std::string list = kernels();
+  auto report = sized<ilk_prewarm_report>();
+  auto options = sized<ilk_prewarm_options>();
+  uint64_t last = 0;
+  options.threads = 2;
+  options.user = &last;
+  options.progress = [](void *user, uint64_t done, uint64_t of, uint64_t) {
+    EXPECT_EQ(of, 4u);
+    *static_cast<uint64_t *>(user) = done;
+  };
+  ILK_OK_OR_FAIL(ilk_cache_prewarm(cache.get(), list.c_str(), &options, &report));
+  EXPECT_EQ(report.compiled, 4u);
+  EXPECT_EQ(last, 4u);
+  ILK_OK_OR_FAIL(ilk_cache_freeze(cache.get()));
+  // The fake's text is no PTX, so loading it fails; but it was found, so it is not "not prepared".
+  c::Driver driver = emulator();
+  c::Operation operation;
+  ilk_layer layer = someLayer();
+  EXPECT_NE(ilk_operation_create(driver.get(), cache.get(), &layer, nullptr, receive(operation)), ILK_NOT_PREPARED);
+  layer.max_tokens = 17;
+  refused(ilk_operation_create(driver.get(), cache.get(), &layer, nullptr, receive(operation)), ILK_NOT_PREPARED,
+          "prepared before the cache was frozen");
+  EXPECT_FALSE(operation);
+  ILK_OK_OR_FAIL(ilk_cache_thaw(cache.get()));
+  auto counters = sized<ilk_cache_counters>();
+  ILK_OK_OR_FAIL(ilk_cache_get_counters(cache.get(), &counters));
+  EXPECT_EQ(counters.compiled, 4u);
+  EXPECT_EQ(counters.refused, 1u);
+  EXPECT_EQ(counters.misses, 5u);
+  c::Text text;
+  ILK_OK_OR_FAIL(ilk_cache_report(cache.get(), receive(text)));
+  auto json = nlohmann::json::parse(text.get(), nullptr, false);
+  EXPECT_EQ(json["counters"]["refused"], 1);
+  EXPECT_EQ(json["misses"].size(), 5u);
+  EXPECT_EQ(json["misses"][4]["failure"], "the cache is frozen");
+  EXPECT_EQ(json["directory"], folder + "/cache");
+}
+
+TEST_F(CApi, ArchivesMoveACache) {
+  std::string list = kernels(), file = folder + "/archive";
+  c::Cache from = cache("from"), to = cache("to");
+  ILK_OK_OR_FAIL(ilk_cache_prewarm(from.get(), list.c_str(), nullptr, nullptr));
+  auto moved = sized<ilk_archive_report>();
+  ILK_OK_OR_FAIL(ilk_cache_export(from.get(), file.c_str(), &moved));
+  EXPECT_EQ(moved.entries, 4u);
+  ILK_OK_OR_FAIL(ilk_cache_import(to.get(), file.c_str(), nullptr));
+  auto report = sized<ilk_prewarm_report>();
+  ILK_OK_OR_FAIL(ilk_cache_prewarm(to.get(), list.c_str(), nullptr, &report));
+  EXPECT_EQ(report.cached, 4u);
+  fs::resize_file(file, 30);
+  refused(ilk_cache_import(to.get(), file.c_str(), nullptr), ILK_BAD_INPUT, file.c_str());
+}
+
+TEST_F(CApi, NotesGoToTheLog) {
+  std::vector<std::string> notes;
+  auto options = sized<ilk_cache_options>();
+  options.directory = "/proc/self/interlock";
+  options.user = &notes;
+  options.log = [](void *user, const char *note) { static_cast<std::vector<std::string> *>(user)->push_back(note); };
+  c::Cache cache;
+  ILK_OK_OR_FAIL(ilk_cache_open(&options, receive(cache)));
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_THAT(notes[0], HasSubstr("the disk cache is off"));
+}
+
+/// A pool over memory of the driver's own, which counts.
+struct Pool {
+  ilk_driver *driver = nullptr;
+  std::map<ilk_address, size_t> given;
+  int calls = 0, failAt = -1;
+  uint64_t shift = 0;
+};
+ilk_allocator allocatorOf(Pool &pool) {
+  auto allocator = sized<ilk_allocator>();
+  allocator.user = &pool;
+  allocator.allocate = [](void *user, uint32_t device, size_t bytes, ilk_address *address) -> ilk_status {
+    Pool &pool = *static_cast<Pool *>(user);
+    if (pool.calls++ == pool.failAt)
+      return ILK_DEVICE;
+    ilk_status status = ilk_driver_allocate(pool.driver, device, bytes, address);
+    pool.given[*address] = bytes;
+    *address += pool.shift;
+    return status;
+  };
+  allocator.release = [](void *user, ilk_address address) {
+    Pool &pool = *static_cast<Pool *>(user);
+    EXPECT_EQ(pool.given.erase(address - pool.shift), 1u);
+  };
+  return allocator;
+}
+
+TEST_F(CApi, BadInputIsASentence) {
+  refused(ilk_driver_open(nullptr, nullptr), ILK_BAD_INPUT, "a place for the driver");
+  c::Driver driver;
+  auto options = sized<ilk_driver_options>();
+  options.kind = 7;
+  refused(ilk_driver_open(&options, receive(driver)), ILK_BAD_INPUT, "kinds of drivers, got 7");
+  options.kind = ILK_DRIVER_EMULATOR;
+  options.target = "gfx9000";
+  EXPECT_NE(ilk_driver_open(&options, receive(driver)), ILK_OK);
+  EXPECT_THAT(ilk_message(), HasSubstr("gfx9000"));
+  options.target = nullptr;
+  options.size = 0;
+  refused(ilk_driver_open(&options, receive(driver)), ILK_BAD_INPUT, ".size = sizeof(ilk_driver_options)");
+  options.size = sizeof options;
+  auto allocator = sized<ilk_allocator>();
+  options.allocator = &allocator;
+  refused(ilk_driver_open(&options, receive(driver)), ILK_BAD_INPUT, "both callbacks");
+  EXPECT_FALSE(driver);
+
+  driver = emulator();
+  c::Cache cache = this->cache();
+  c::Operation operation;
+  ilk_layer layer = someLayer();
+  auto create = [&] { return ilk_operation_create(driver.get(), cache.get(), &layer, nullptr, receive(operation)); };
+  refused(ilk_operation_create(driver.get(), cache.get(), nullptr, nullptr, receive(operation)), ILK_BAD_INPUT,
+          "ilk_layer, got NULL");
+  layer.topk = 33;
+  refused(create(), ILK_BAD_INPUT, "33");
+  layer = someLayer();
+  layer.dtype = 99;
+  refused(create(), ILK_BAD_INPUT, "a dtype from 0 to 6, got 99");
+  auto how = sized<ilk_operation_options>();
+  layer = someLayer();
+  how.reserved = 1;
+  refused(ilk_operation_create(driver.get(), cache.get(), &layer, &how, receive(operation)), ILK_UNSUPPORTED,
+          "reserved");
+  refused(ilk_cache_prewarm(cache.get(), "kernel=tea\n", nullptr, nullptr), ILK_BAD_INPUT, "kernel 1 of the list");
+  refused(ilk_operation_dispatch(nullptr, 0, 0, nullptr, nullptr), ILK_BAD_INPUT, "an operation");
+  ilk_driver_close(nullptr);
+  ilk_cache_close(nullptr);
+  ilk_operation_destroy(nullptr);
+  ilk_routing_destroy(nullptr);
+  ilk_text_free(nullptr);
+}
+
+// A header that is newer by a field: with it unset everything works, set it is refused.
+TEST_F(CApi, StructsOfANewerHeader) {
+  struct {
+    ilk_cache_options known;
+    uint64_t later;
+  } newer{sized<ilk_cache_options>(), 0};
+  newer.known.size = sizeof newer;
+  c::Cache cache;
+  ILK_OK_OR_FAIL(ilk_cache_open(&newer.known, receive(cache)));
+  newer.later = 1;
+  refused(ilk_cache_open(&newer.known, receive(cache)), ILK_UNSUPPORTED, "newer library");
+}
+
+TEST_F(CApi, TheLibrarysMemoryIsTheCallers) {
+  // The fake's kernels cannot be loaded, so the operation fails after its memory was taken, and must give it back.
+  c::Driver owner = emulator();
+  Pool pool;
+  ilk_allocator allocator = allocatorOf(pool);
+  auto options = sized<ilk_driver_options>();
+  options.kind = ILK_DRIVER_EMULATOR;
+  options.allocator = &allocator;
+  c::Driver driver;
+  ILK_OK_OR_FAIL(ilk_driver_open(&options, receive(driver)));
+  pool.driver = owner.get();
+  c::Cache cache = this->cache();
+  c::Operation operation;
+  ilk_layer layer = someLayer();
+  auto create = [&] { return ilk_operation_create(driver.get(), cache.get(), &layer, nullptr, receive(operation)); };
+  pool.failAt = 0;
+  refused(create(), ILK_DEVICE, "the callback allocate returned status 5");
+  pool.failAt = -1;
+  pool.shift = 8;
+  refused(create(), ILK_BAD_INPUT, "a multiple of 256");
+  EXPECT_GT(pool.calls, 1);
+  EXPECT_TRUE(pool.given.empty());
+}
+
+} // namespace
