@@ -23,6 +23,8 @@ public:
   /// How the parity of a wait comes about, seen from the loop round its own retries; and whether that loop uses the
   /// same barrier again each trip.
   scope::Parity parityOf(uint32_t node, const Decoded &decoded, const WaitShape &shape) const;
+  /// What a polling load read is used outside its loop.
+  bool carriesData(uint32_t node, const WaitShape &shape) const;
   bool reusesBarrier(uint32_t node, const Value &place, const WaitShape &shape) const;
 
 private:

@@ -29,13 +29,16 @@ void unacquiredPolls(Judge &judge) {
     for (Site w = stateSites; w < sites.list.size(); ++w) {
       if (!sites.list[w].isWait || !state.has(reach, w))
         continue;
-      // Some get here without having waited; but if one thread waits for all, the others go round it.
-      bool forAll = judge.actorOf(w).threads != Actor::Threads::all;
-      if (state.has(avoided, w) && !forAll)
+      // Some get here without having waited; but if some threads wait for all, the others go round it to a barrier.
+      const Actor &waiter = judge.actorOf(w);
+      bool someForAll = waiter.threads != Actor::Threads::all || waiter.some;
+      bool met = !state.has(unjoined, w) || (waiter.threads == Actor::Threads::lanes && !state.has(unlaned, w));
+      if (state.has(avoided, w) && !(someForAll && met))
         continue;
       uint32_t waitEvent = sites.list[w].event;
       const Event &wait = program.events[waitEvent];
-      if (!isMemoryPoll(wait) || acquires(wait.order) || wait.src.object == read.src.object)
+      if (!isMemoryPoll(wait) || acquires(wait.order) || wait.src.object == read.src.object || wait.carriesData ||
+          wait.src.elements > 1)
         continue;
       const Object &flag = judge.object(wait.src);
       if (flag.space != Space::global || !state.has(open + level(flag.reach), w))
