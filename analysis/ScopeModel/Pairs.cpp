@@ -152,6 +152,8 @@ bool Finder::conflict(const Pair &pair) const {
       return false;
     if (clusterBarrier)
       return true;
+    if (crosses && r.multicast && local)
+      return true; // the copy writes the peers' memory too
     if (crosses ? local || (x.remote && y.remote) : !local)
       return false;
     return !(local && inOtherCtas(judge.actorOf(pair.a), judge.actorOf(pair.b)));
@@ -212,6 +214,9 @@ void Finder::meet(size_t index, const std::vector<Site> &waits, uint32_t group) 
             judge.object(*sites.list[a].access).space == Space::shared)
           pair.distance = Scope::cta;
         judgePair(judge, pair, facts.blockOf[index], before, facts.atAccess[b]);
+        // On one path that is seen where the access is.
+        if (pair.releaseFault == ReleaseFault::unfinished && judge.flow.group(release) == ~0u)
+          continue;
         Couple &couple = couples[uint64_t(a) << 32 | b];
         if (couple.ways.size() < maxPairs || pair.orders())
           couple.ways.push_back(pair);
