@@ -92,6 +92,7 @@ public:
 private:
   void indexDefinitions();
   void evaluate(uint32_t node);
+  void inheritUniformity(uint32_t node);
   Value compute(uint32_t node);
   Value computeLogic(uint32_t node);
   Value loadParameter(uint32_t node);
