@@ -20,8 +20,7 @@ constexpr uint32_t maxTellDistance = 32;
 } // namespace
 
 Waits::Waits(const Flat &flat, const Graph &graph, const Values &values)
-    : flat(flat), graph(graph), values(values), branches(graph.loops.size()),
-      initialises(graph.loops.size()) {
+    : flat(flat), graph(graph), values(values), branches(graph.loops.size()), initialises(graph.loops.size()) {
   for (uint32_t b : graph.order)
     if (flat.blocks[b].condition != ~0u)
       for (uint32_t l = graph.loopOf[b]; l != Loop::none && graph.loops[l].blocks <= maxPollBlocks;

@@ -154,6 +154,9 @@ bool Finder::conflict(const Pair &pair) const {
       return true;
     if (crosses && r.multicast && local)
       return true; // the copy writes the peers' memory too
+    // A barrier of the CTA between a store into a peer's memory and the peer's own read is no order between the two.
+    if (r.kind == EventKind::ctaBarrier && x.remote != y.remote && judge.clusterDistance() > Scope::cta)
+      return true;
     if (crosses ? local || (x.remote && y.remote) : !local)
       return false;
     return !(local && inOtherCtas(judge.actorOf(pair.a), judge.actorOf(pair.b)));
