@@ -31,7 +31,7 @@ private:
   void meet(size_t release, const std::vector<Site> &waits, uint32_t group);
   bool conflict(const Pair &pair) const;
   Scope distance(uint32_t release, Site wait) const;
-  bool meant(const Pair &pair, const State &atRelease) const;
+  bool meant(const Pair &pair, const State &atRelease, const State &atB) const;
   void settle();
 
   Judge &judge;
@@ -171,7 +171,7 @@ bool Finder::conflict(const Pair &pair) const {
 
 /// A relaxed value that a branch depends on is a signal only where somebody meant to publish by it: else every counter
 /// that hands out work would be one.
-bool Finder::meant(const Pair &pair, const State &atRelease) const {
+bool Finder::meant(const Pair &pair, const State &atRelease, const State &atB) const {
   const Event &wait = judge.eventOf(pair.wait), &signal = program.events[pair.release];
   if (wait.kind != EventKind::load && wait.kind != EventKind::atomic)
     return true;
@@ -180,7 +180,7 @@ bool Finder::meant(const Pair &pair, const State &atRelease) const {
   for (size_t l = 0; l < 4; ++l)
     if (atRelease.has(fenced + l, pair.a))
       return true;
-  return false;
+  return !atB.has(open + level(pair.distance), pair.wait);
 }
 
 void Finder::meet(size_t index, const std::vector<Site> &waits, uint32_t group) {
@@ -210,7 +210,7 @@ void Finder::meet(size_t index, const std::vector<Site> &waits, uint32_t group) 
         Pair pair{a, b, release, wait, group, distance(release, wait), completion};
         if (pair.distance == Scope::cta && sameThread(speaker, judge.actorOf(wait)) && !isBarrierGroup(r))
           continue;
-        if (!conflict(pair) || !meant(pair, before))
+        if (!conflict(pair) || !meant(pair, before, facts.atAccess[b]))
           continue;
         // The cluster barrier is a barrier of the CTA too, for what is in its own shared memory.
         if (r.kind == EventKind::clusterArrive && !sites.list[a].access->remote && !sites.list[b].access->remote &&
