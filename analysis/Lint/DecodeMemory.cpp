@@ -93,6 +93,7 @@ void atomic(const Instruction &in, Out &out) {
   // Only these can be tried again and again without doing something: the others count.
   auto value = immediate(operand(in, 2));
   bool nothing = value && *value == 0 && (in.has("add") || in.has("or") || in.has("xor"));
+  d.event.conditional = in.has("cas");
   d.loopsAsPoll = in.has("cas") || in.has("exch") || nothing;
   for (size_t i = 2; i < in.operands.size(); ++i)
     d.mustStay.push_back(&in.operands[i]);

@@ -30,8 +30,32 @@ void Values::evaluate(uint32_t node) {
       stored[{n.frame, variable, in.operands[0].bits}] = node;
     }
   }
-  if (destination(in))
+  if (destination(in)) {
     results[node] = compute(node);
+    inheritUniformity(node);
+  }
+}
+
+/// A number that only arithmetic on uniform ones made is uniform, whatever it is: the bound of a loop, for one.
+void Values::inheritUniformity(uint32_t node) {
+  static constexpr std::string_view arithmetic[] = {"abs", "add", "and", "bfe", "cvt", "div", "lop3",
+                                                    "mad", "max", "min", "mul", "neg", "not", "or",
+                                                    "rem", "shl", "shr", "sub", "xor"};
+  const ptx::Instruction &in = *flat.nodes[node].in;
+  uint32_t own = opaqueSymbol[node];
+  if (own == ~0u || in.guard != ptx::Instruction::noGuard ||
+      std::find(std::begin(arithmetic), std::end(arithmetic), in.opcode) == std::end(arithmetic))
+    return;
+  bool perCta = false;
+  for (size_t i = 1; i < in.operands.size(); ++i) {
+    Value v = of(node, in.operands[i]);
+    if (!uniform(v))
+      return;
+    for (unsigned t = 0; t < v.count; ++t)
+      perCta |= symbols[v.terms[t].symbol].perCta;
+  }
+  symbols[own].uniform = true;
+  symbols[own].perCta = perCta;
 }
 
 Value Values::compute(uint32_t node) {

@@ -174,7 +174,7 @@ Value Values::special(std::string_view name, char component) const {
 bool Values::is(const Value &v, std::string_view special) const {
   return v.known && v.root == Value::noRoot && v.constant == 0 && v.count == 1 && v.terms[0].factor == 1 &&
          symbols[v.terms[0].symbol].kind == SymbolKind::special && symbols[v.terms[0].symbol].special == special &&
-         (special != "tid" || symbols[v.terms[0].symbol].component == 'x');
+         (special != "tid" || (symbols[v.terms[0].symbol].component == 'x' && symbols[v.terms[0].symbol].a == 0));
 }
 
 Value Values::symbolAddress(const Node &node, const Operand &o) const {
@@ -307,6 +307,17 @@ Value Values::sum(const Value &a, const Value &b, int sign, uint32_t node) const
 }
 
 Value Values::scaled(Value v, int64_t factor) const {
+  // Threads that count from another than the first, behind the warps of another role: what they index starts at 0 all
+  // the same, so `4 * (tid - 32)` is no place before the array.
+  if (factor > 1 && v.constant < 0) {
+    Value thread = v;
+    thread.constant = 0;
+    if (is(thread, "tid")) {
+      Symbol symbol{SymbolKind::special, "tid", 'x'};
+      symbol.a = uint32_t(-v.constant);
+      v = ofSymbol(internSymbol(fmt::format("tid.x-{}", symbol.a), symbol));
+    }
+  }
   v.constant = int64_t(uint64_t(v.constant) * uint64_t(factor));
   for (unsigned i = 0; i < v.count; ++i)
     v.terms[i].factor = int64_t(uint64_t(v.terms[i].factor) * uint64_t(factor));

@@ -41,9 +41,10 @@ struct Symbol {
   SymbolKind kind = SymbolKind::opaque;
   std::string_view special; ///< "tid", "laneid", "warpid", "ctaid", …
   char component = 0;
-  uint32_t a = 0, b = 0; ///< product: symbols; parameter: index and offset; merged: register; opaque: node
-  bool perCta = false;   ///< differs from CTA to CTA
-  bool uniform = false;  ///< the same for all threads of a CTA
+  /// product: symbols; parameter: index and offset; merged: register; opaque: node; special: what is taken off it
+  uint32_t a = 0, b = 0;
+  bool perCta = false;  ///< differs from CTA to CTA
+  bool uniform = false; ///< the same for all threads of a CTA
 };
 
 struct Term {
@@ -105,6 +106,7 @@ public:
 private:
   void indexDefinitions();
   void evaluate(uint32_t node);
+  void inheritUniformity(uint32_t node);
   Value compute(uint32_t node);
   Value computeLogic(uint32_t node);
   Value loadParameter(uint32_t node);

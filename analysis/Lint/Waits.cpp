@@ -20,12 +20,16 @@ constexpr uint32_t maxTellDistance = 32;
 } // namespace
 
 Waits::Waits(const Flat &flat, const Graph &graph, const Values &values)
-    : flat(flat), graph(graph), values(values), branches(graph.loops.size()) {
+    : flat(flat), graph(graph), values(values), branches(graph.loops.size()), initialises(graph.loops.size()) {
   for (uint32_t b : graph.order)
     if (flat.blocks[b].condition != ~0u)
       for (uint32_t l = graph.loopOf[b]; l != Loop::none && graph.loops[l].blocks <= maxPollBlocks;
            l = graph.loops[l].parent)
         branches[l].push_back(b);
+  for (uint32_t n = 0; n < flat.nodes.size(); ++n)
+    if (const ptx::Instruction &in = *flat.nodes[n].in; in.opcode == "mbarrier" && (in.has("init") || in.has("inval")))
+      for (uint32_t l = graph.loopOf[values.blockOf(n)]; l != Loop::none; l = graph.loops[l].parent)
+        initialises[l] = true;
 }
 
 /// The condition at the end of `block` is made of what `node` returned.
@@ -210,7 +214,8 @@ bool Waits::carriesData(uint32_t node, const WaitShape &shape) const {
 
 bool Waits::reusesBarrier(uint32_t node, const Value &place, const WaitShape &shape) const {
   uint32_t loop = outerLoop(node, shape);
-  return loop != Loop::none && place.isPlace() && !values.varies(place, loop);
+  // A barrier that is set up again in each trip starts with the same phase each time.
+  return loop != Loop::none && !initialises[loop] && place.isPlace() && !values.varies(place, loop);
 }
 
 } // namespace interlock::lint

@@ -37,6 +37,7 @@ private:
   const Graph &graph;
   const Values &values;
   std::vector<std::vector<uint32_t>> branches; ///< by loop: its blocks that end in a condition, if it is small
+  std::vector<bool> initialises;               ///< by loop: barriers are set up in it
 };
 
 } // namespace interlock::lint

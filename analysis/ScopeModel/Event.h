@@ -105,6 +105,7 @@ struct Event {
   Completion completion = Completion::none;
   Poll poll = Poll::no;
   Parity parity = Parity::unknown;
+  bool conditional = false;                ///< atomic: compare-and-swap, which writes where it finds what it expects
   bool expects = false;                    ///< barrierArrive, barrierExpect: the barrier is told of bytes to come
   bool readsOnly = false;                  ///< asyncWait
   bool forShared = true, forGlobal = true; ///< proxyFence: the memory that it covers
