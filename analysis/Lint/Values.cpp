@@ -315,7 +315,7 @@ Value Values::scaled(Value v, int64_t factor) const {
     if (is(thread, "tid")) {
       Symbol symbol{SymbolKind::special, "tid", 'x'};
       symbol.a = uint32_t(-v.constant);
-      v = ofSymbol(internSymbol(fmt::format("tid.x-{}", symbol.a), symbol));
+      v = Value::ofSymbol(internSymbol(fmt::format("tid.x-{}", symbol.a), symbol));
     }
   }
   v.constant = int64_t(uint64_t(v.constant) * uint64_t(factor));

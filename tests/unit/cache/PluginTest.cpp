@@ -52,7 +52,7 @@ TEST(Plugin, BehindACache) {
   EXPECT_EQ(open()->get(numbered(0))->outcome, Outcome::disk);
 }
 
-void expectRefused(const PluginOptions &options, Code code, const char *part) {
+void expectRefused(const PluginOptions &options, Code code, const std::string &part) {
   auto compiler = makePluginCompiler(options);
   for (int i = 0; i < 2; ++i) { // also the second time
     auto refused = compiler->identity();
