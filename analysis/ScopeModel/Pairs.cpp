@@ -161,6 +161,10 @@ bool Finder::conflict(const Pair &pair) const {
       return false;
     return !(local && inOtherCtas(judge.actorOf(pair.a), judge.actorOf(pair.b)));
   }
+  // A place that is read first and written later is one place only if it is addressed alike: most memory that a kernel
+  // reads and writes is cut up by indices that are not understood.
+  if (!a.writes && crosses && x.formula != y.formula && !judge.program.complete)
+    return false;
   bool sameCta = x.formula == y.formula && x.perCta && y.perCta;
   if (own && (sameCta || !crosses))
     return false;
