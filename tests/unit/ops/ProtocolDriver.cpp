@@ -271,6 +271,30 @@ Status ProtocolDriver::release(DeviceAddress address) {
   return memory.erase(address) ? Status() : makeError(Code::badInput, "expected an allocation");
 }
 
+Result<WindowId> ProtocolDriver::createWindow(uint32_t, size_t bytes, WindowSharing) {
+  windows[nextId] = bytes;
+  return WindowId(nextId++);
+}
+
+Result<int> ProtocolDriver::exportWindow(WindowId) {
+  return makeError(Code::unsupported, "the scalar protocol runs in one process");
+}
+
+Result<WindowId> ProtocolDriver::importWindow(int, size_t) {
+  return makeError(Code::unsupported, "the scalar protocol runs in one process");
+}
+
+Status ProtocolDriver::destroyWindow(WindowId window) {
+  return windows.erase(uint64_t(window)) ? Status() : makeError(Code::badInput, "expected a window");
+}
+
+Result<DeviceAddress> ProtocolDriver::mapWindows(std::span<const WindowId> ids) {
+  size_t bytes = 0;
+  for (WindowId id : ids)
+    bytes += windows.at(uint64_t(id));
+  return allocate(0, bytes);
+}
+
 Result<StreamId> ProtocolDriver::createStream(uint32_t) {
   streams[nextId];
   return StreamId(nextId++);
