@@ -78,7 +78,7 @@ struct LandedRows {
 struct OperationResult {
   uint64_t number = 0;   ///< operations of this rank so far, this one included
   bool overflow = false; ///< a row was dropped because its destination was full
-  bool peerLost = false; ///< a bounded wait ran out; `lost` says on whom
+  bool peerLost = false; ///< a bounded wait ran out, in this operation or an earlier one; `lost` says on whom
   bool badId = false;    ///< an id was neither -1 nor an expert; it was treated as masked
   uint32_t dropped = 0;  ///< (token, rank) pairs that this rank could not send
   uint64_t lost = 0;     ///< bit per rank that was given up on

@@ -28,7 +28,7 @@ struct Run {
 
   uint64_t base(uint32_t r) const { return window + r * stride; }
   ControlBlock &control() const { return at<ControlBlock>(base(rank) + layout.control); }
-  bool live(uint32_t r) const { return !((control().dead >> r) & 1); }
+  bool live(uint32_t r) const { return !(((control().dead | control().lost) >> r) & 1); }
   uint64_t &started(uint32_t at_, uint32_t source) const {
     return at<uint64_t>(base(at_) + layout.started + source * WindowLayout::signalStride);
   }
@@ -70,6 +70,8 @@ struct Run {
   }
   void finish(KernelKind kind, uint32_t received, uint32_t wanted) const {
     ControlBlock &c = control();
+    if (c.lost)
+      c.status |= opPeerLost;
     at<OpResult>(base(rank) + layout.results, uint64_t(kind)) = {c.op + 1, c.status, c.dropped,
                                                                  c.lost,   received, wanted};
     c.status = c.dropped = 0;
