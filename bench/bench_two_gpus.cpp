@@ -95,8 +95,9 @@ void printLine(uint32_t tokens, const json &phase) {
 }
 
 void printLink(const json &link) {
-  fmt::print(stderr, "flag round trip {:.2f} us; empty graph {:.2f} us, a node of a chain {:.2f} us; copy engine {:.0f} "
-                     "GB/s one way, {:.0f} both ways\n",
+  fmt::print(stderr,
+             "flag round trip {:.2f} us; empty graph {:.2f} us, a node of a chain {:.2f} us; copy engine {:.0f} "
+             "GB/s one way, {:.0f} both ways\n",
              link["flag_round_trip"]["round_trip_median_us"].get<double>(),
              link["empty_graph"]["single_median_us"].get<double>(),
              link["empty_graph"]["node_of_chain_median_us"].get<double>(),

@@ -66,9 +66,9 @@ Flow runAtomic(Exec &x, const Code &c, LaneMask lanes) {
       bool flush = p.space == MemorySpace::global && op == Reduction::add;
       for (unsigned i = 0; i < c.n; ++i)
         old[i] = exchange(p.host + i * c.bytes, c.bytes, [&](uint64_t now) {
-          uint64_t fresh = op != Reduction::cas               ? reduce(op, c.type, now, operand(i), flush)
+          uint64_t fresh = op != Reduction::cas         ? reduce(op, c.type, now, operand(i), flush)
                            : now == (operand(i) & keep) ? operand(c.n + i)
-                                                              : now;
+                                                        : now;
           changed |= ((fresh ^ now) & keep) != 0;
           return fresh;
         });

@@ -110,7 +110,8 @@ Status Link::setUp() {
   for (End &end : ends)
     ILK_RETURN_IF_ERROR(setUpEnd(end));
   ILK_ASSIGN_OR_RETURN(one, Gate::create(driver, {{ends[0].stream, ends[0].device}}));
-  ILK_ASSIGN_OR_RETURN(both, Gate::create(driver, {{ends[0].stream, ends[0].device}, {ends[1].stream, ends[1].device}}));
+  ILK_ASSIGN_OR_RETURN(both,
+                       Gate::create(driver, {{ends[0].stream, ends[0].device}, {ends[1].stream, ends[1].device}}));
   return {};
 }
 
@@ -118,9 +119,8 @@ Status Link::setUp() {
 template <typename Enqueue> Result<std::vector<double>> Link::time(bool bothWays, Enqueue enqueue) {
   std::vector<double> runs;
   for (uint32_t i = 0; i < options.warmups + options.runs; ++i) {
-    ILK_ASSIGN_OR_RETURN(double ns, (bothWays ? both : one)->time([&](size_t end) {
-      return enqueue(ends[end], ends[1 - end]);
-    }));
+    ILK_ASSIGN_OR_RETURN(double ns,
+                         (bothWays ? both : one)->time([&](size_t end) { return enqueue(ends[end], ends[1 - end]); }));
     if (i >= options.warmups)
       runs.push_back(ns / 1000);
   }
@@ -228,8 +228,6 @@ Result<json> Link::measure() {
 }
 } // namespace
 
-Result<json> measureLink(Driver &driver, const LinkOptions &options) {
-  return Link(driver, options).measure();
-}
+Result<json> measureLink(Driver &driver, const LinkOptions &options) { return Link(driver, options).measure(); }
 
 } // namespace interlock::bench

@@ -21,8 +21,8 @@ struct LinkOptions {
 
 /// Measures, between devices 0 and 1 (0 and itself, where there is one device, so that the code can be tried):
 /// - `kernels`: for every kernel, grid and block, one way and both ways at once, GB/s *to or from the peer* in each
-///   direction: `store` (writes only), `load` (reads only), `fan_out` (reads own memory once, writes it there and here),
-///   `fan_in` (reads there and here, writes here), `local_copy`;
+///   direction: `store` (writes only), `load` (reads only), `fan_out` (reads own memory once, writes it there and
+///   here), `fan_in` (reads there and here, writes here), `local_copy`;
 /// - `copy_engine`: a copy between the devices, one way and both ways;
 /// - `flag_round_trip`: st.release.sys there, ld.acquire.sys here, and back;
 /// - `empty_graph`: one empty kernel's graph, and a node of a chain of them.

@@ -40,8 +40,7 @@ Result<size_t> CudaWindows::granularity(std::span<const CudaDevice> devices) con
     ILK_RETURN_IF_ERROR(requireSupport(device, attributeVirtualMemory, "map memory at chosen addresses"));
     size_t one = 0;
     CudaMemoryProperties properties = propertiesOf(device, WindowSharing::process);
-    ILK_RETURN_IF_ERROR(
-        api.check("state its granularity", api.memGranularity(&one, &properties, granularityMinimum)));
+    ILK_RETURN_IF_ERROR(api.check("state its granularity", api.memGranularity(&one, &properties, granularityMinimum)));
     coarsest = std::max(coarsest, one);
   }
   return coarsest;
@@ -69,8 +68,7 @@ Result<int> CudaWindows::exportDescriptor(WindowId id) const {
 Result<WindowId> CudaWindows::import(int descriptor, size_t bytes) {
   Window window{0, bytes};
   void *handle = reinterpret_cast<void *>(intptr_t(descriptor));
-  ILK_RETURN_IF_ERROR(
-      api.check("import a window", api.memImport(&window.memory, handle, memoryHandleDescriptor)));
+  ILK_RETURN_IF_ERROR(api.check("import a window", api.memImport(&window.memory, handle, memoryHandleDescriptor)));
   return windows.add(window);
 }
 

@@ -59,7 +59,7 @@ Result<std::shared_ptr<const HostWindow>> HostWindow::createShared(size_t bytes)
 }
 
 Result<std::shared_ptr<const HostWindow>> HostWindow::import(int descriptor, size_t bytes) {
-  struct stat about {};
+  struct stat about{};
   if (fstat(descriptor, &about) != 0 || size_t(about.st_size) != bytes)
     return makeError(Code::badInput, fmt::format("expected the descriptor of a window of {} bytes, got one of {}",
                                                  bytes, about.st_size));

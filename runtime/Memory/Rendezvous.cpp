@@ -38,8 +38,8 @@ Error about(uint32_t process, Error error) {
 
 Status Star::connect() {
   if (options.processes == 0 || options.process >= options.processes)
-    return makeError(Code::badInput, fmt::format("expected a process below {}, got {}", options.processes,
-                                                 options.process));
+    return makeError(Code::badInput,
+                     fmt::format("expected a process below {}, got {}", options.processes, options.process));
   if (options.process == 0)
     return gatherSpokes();
   Deadline deadline(options.timeoutMs);

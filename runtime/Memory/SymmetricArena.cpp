@@ -45,9 +45,8 @@ Status SymmetricArena::makeWindows(const ProcessGroup &group, Windows &windows) 
   for (const OwnRank &own : group.own) {
     auto made = driver->createWindow(own.device, bytesPerRank, sharing);
     if (!made)
-      return makeError(made.error().code,
-                       fmt::format("the symmetric arena needs {} bytes ({} windows of {}): {}", size(), spec.ranks,
-                                   bytesPerRank, made.error().message));
+      return makeError(made.error().code, fmt::format("the symmetric arena needs {} bytes ({} windows of {}): {}",
+                                                      size(), spec.ranks, bytesPerRank, made.error().message));
     windows[own.rank] = *made;
   }
   return {};

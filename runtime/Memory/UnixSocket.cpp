@@ -68,8 +68,8 @@ Status wait(const FileDescriptor &on, short events, const Deadline &deadline) {
 tl::unexpected<Error> gone() { return makeError(Code::device, "a process of the group has ended"); }
 
 /// Sends or receives all of `bytes` bytes. MSG_NOSIGNAL: a peer that is gone is an error, not a signal.
-template <typename Call> Status transfer(const FileDescriptor &with, short events, size_t bytes,
-                                         const Deadline &deadline, Call call) {
+template <typename Call>
+Status transfer(const FileDescriptor &with, short events, size_t bytes, const Deadline &deadline, Call call) {
   for (size_t done = 0; done < bytes;) {
     ILK_RETURN_IF_ERROR(wait(with, events, deadline));
     ssize_t moved = call(done, bytes - done);
@@ -123,8 +123,8 @@ Result<FileDescriptor> connectTo(const std::string &name, const Deadline &deadli
     if (!early)
       return failed(fmt::format("to connect to {}", name));
     if (deadline.over())
-      return makeError(Code::timeout, fmt::format("expected a process of the group to listen at {}, none did in time",
-                                                  name));
+      return makeError(Code::timeout,
+                       fmt::format("expected a process of the group to listen at {}, none did in time", name));
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
 }
@@ -152,8 +152,8 @@ Result<std::string> receiveMessage(const FileDescriptor &from, const Deadline &d
   uint64_t size = 0;
   ILK_RETURN_IF_ERROR(receiveAll(from, &size, sizeof size, deadline));
   if (size > longestMessage)
-    return makeError(Code::badInput, fmt::format("expected a message of at most {} bytes, got one of {}",
-                                                 longestMessage, size));
+    return makeError(Code::badInput,
+                     fmt::format("expected a message of at most {} bytes, got one of {}", longestMessage, size));
   std::string message(size, 0);
   ILK_RETURN_IF_ERROR(receiveAll(from, message.data(), size, deadline));
   return message;

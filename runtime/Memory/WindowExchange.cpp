@@ -31,9 +31,8 @@ Result<std::vector<json>> gather(const ProcessGroup &group, const json &mine) {
   for (const std::string &text : all) {
     json record = json::parse(text, nullptr, /*allow_exceptions=*/false);
     if (!record.is_object() || !record.contains("error") || !record["error"].is_string())
-      return makeError(Code::badInput,
-                       fmt::format("expected what process {} gave to the allgather, got something else",
-                                   records.size()));
+      return makeError(Code::badInput, fmt::format("expected what process {} gave to the allgather, got something else",
+                                                   records.size()));
     records.push_back(std::move(record));
   }
   return records;
@@ -71,8 +70,8 @@ Result<std::vector<uint32_t>> ownersOf(const std::vector<json> &records, uint32_
       owners[rank] = process;
     }
   if (auto missing = std::find(owners.begin(), owners.end(), nobody); missing != owners.end())
-    return makeError(Code::badInput, fmt::format("expected every rank in one process, but none has rank {}",
-                                                 missing - owners.begin()));
+    return makeError(Code::badInput,
+                     fmt::format("expected every rank in one process, but none has rank {}", missing - owners.begin()));
   return owners;
 }
 
@@ -164,8 +163,8 @@ Status validate(const ProcessGroup &group, const LayerSpec &layer) {
     seen[own.rank] = true;
   }
   if (group.processes == 1 && group.own.size() != layer.ranks)
-    return makeError(Code::badInput, fmt::format("expected all {} ranks in the only process, got {}", layer.ranks,
-                                                 group.own.size()));
+    return makeError(Code::badInput,
+                     fmt::format("expected all {} ranks in the only process, got {}", layer.ranks, group.own.size()));
   return {};
 }
 

@@ -1,6 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// How the processes of a group come to map each other's windows, and how they find out that one of them could not go on.
+// How the processes of a group come to map each other's windows, and how they find out that one of them could not go
+// on.
 #pragma once
 
 #include "interlock/device.hpp"

@@ -90,7 +90,7 @@ struct RoundTrip::State {
 
   Driver &driver;
   Operation operation;
-  RoundTripOptions options; ///< with tokens of every rank
+  RoundTripOptions options;       ///< with tokens of every rank
   std::vector<RankTensors> ranks; ///< of other processes: what the oracle needs
   std::vector<uint32_t> own;
   uint64_t steps = 0;

@@ -2,8 +2,8 @@
 //
 // A whole step on every rank of this process: dispatch, test experts, combine, and the comparison of everything that
 // was written with the scalar oracle. What `interlock run`, the benchmarks and the end-to-end tests share. Where other
-// processes have ranks too, each of them runs the same steps; rows and routings follow from seeds, so the oracle is whole
-// in every one.
+// processes have ranks too, each of them runs the same steps; rows and routings follow from seeds, so the oracle is
+// whole in every one.
 #pragma once
 
 #include "interlock/operation.hpp"
@@ -22,12 +22,12 @@ struct RoundTripOptions {
   LayerSpec layer; ///< maxTokens may be 0: the largest of `tokens`
   OperationOptions operation;
   std::optional<ProcessGroup> group; ///< none: all ranks are in this process
-  std::vector<uint32_t> tokens; ///< per rank, repeated cyclically; empty: maxTokens everywhere
-  uint64_t seed = 0;            ///< of the token rows and their scales
-  bool weighted = true;         ///< combine applies the weights; else it sums rows
-  bool distinctExperts = false; ///< every (rank, top-k index) multiplies its rows by another factor; else identity
-  bool graph = false;           ///< capture each kernel's launch once and replay it
-  bool check = true;            ///< compare everything, bit for bit
+  std::vector<uint32_t> tokens;      ///< per rank, repeated cyclically; empty: maxTokens everywhere
+  uint64_t seed = 0;                 ///< of the token rows and their scales
+  bool weighted = true;              ///< combine applies the weights; else it sums rows
+  bool distinctExperts = false;      ///< every (rank, top-k index) multiplies its rows by another factor; else identity
+  bool graph = false;                ///< capture each kernel's launch once and replay it
+  bool check = true;                 ///< compare everything, bit for bit
   /// Called before each phase of a step ("upload", "dispatch", …), for those who show progress.
   std::function<void(std::string_view phase)> progress;
 };
@@ -46,7 +46,7 @@ struct RankReport {
 };
 
 struct StepReport {
-  std::vector<RankReport> ranks; ///< of all ranks; those of other processes have their bytes only
+  std::vector<RankReport> ranks;     ///< of all ranks; those of other processes have their bytes only
   uint64_t mismatches = 0;           ///< of all ranks
   std::vector<std::string> findings; ///< the first few, a sentence each
 };

@@ -72,9 +72,8 @@ Result<nlohmann::json> runProcesses(const Context &context, const RunFlags &flag
   std::vector<std::vector<std::string>> arguments;
   for (uint32_t process = 0; process < flags.processes; ++process) {
     arguments.push_back(context.arguments);
-    for (const std::string &more :
-         {std::string("--json"), std::string("--process"), std::to_string(process), std::string("--rendezvous"),
-          folder.path() + "/rendezvous"})
+    for (const std::string &more : {std::string("--json"), std::string("--process"), std::to_string(process),
+                                    std::string("--rendezvous"), folder.path() + "/rendezvous"})
       arguments.back().push_back(more);
   }
   ILK_ASSIGN_OR_RETURN(std::vector<ProcessEnd> ends, runSelf(arguments));
@@ -97,14 +96,13 @@ Result<nlohmann::json> runProcesses(const Context &context, const RunFlags &flag
 
 Status checkProcesses(const RunFlags &flags, uint32_t ranks) {
   if (flags.processes == 0 || flags.processes > ranks)
-    return makeError(Code::badInput,
-                     fmt::format("expected --processes from 1 to the number of ranks, {}, got {}", ranks,
-                                 flags.processes));
+    return makeError(Code::badInput, fmt::format("expected --processes from 1 to the number of ranks, {}, got {}",
+                                                 ranks, flags.processes));
   if (flags.process.has_value() != !flags.rendezvous.empty())
     return makeError(Code::badInput, "expected --process and --rendezvous together, got one of them");
   if (flags.process && *flags.process >= flags.processes)
-    return makeError(Code::badInput, fmt::format("expected --process below --processes, {}, got {}", flags.processes,
-                                                 *flags.process));
+    return makeError(Code::badInput,
+                     fmt::format("expected --process below --processes, {}, got {}", flags.processes, *flags.process));
   return {};
 }
 

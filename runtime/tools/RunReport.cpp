@@ -127,9 +127,7 @@ bool runFailed(const nlohmann::json &run) {
 }
 
 void printRun(const nlohmann::json &run) {
-  auto text = [](const nlohmann::json &value) {
-    return value.is_string() ? value.get<std::string>() : value.dump();
-  };
+  auto text = [](const nlohmann::json &value) { return value.is_string() ? value.get<std::string>() : value.dump(); };
   const nlohmann::json &layer = run["layer"];
   fmt::print("{}, {} ranks{}, {} experts, top-{}, hidden {} {}\n", text(run["device_name"]), text(layer["ranks"]),
              run["processes"] > 1 ? fmt::format(" in {} processes", text(run["processes"])) : "",

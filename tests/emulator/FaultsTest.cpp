@@ -90,8 +90,8 @@ TEST(Faults, AMissingRankIsAStatusAndTheSurvivorsGoOn) {
     auto again = machine.trip->stepWithout(routingOf(machine, 4), 1u << 2);
     ASSERT_TRUE(again) << again.error().message;
     for (uint32_t rank : {0u, 1u, 3u})
-      for (const OperationResult &result : {lost->ranks[rank].combine.result, again->ranks[rank].dispatch.result,
-                                            again->ranks[rank].combine.result}) {
+      for (const OperationResult &result :
+           {lost->ranks[rank].combine.result, again->ranks[rank].dispatch.result, again->ranks[rank].combine.result}) {
         EXPECT_TRUE(result.peerLost);
         EXPECT_EQ(result.lost, 1u << 2);
       }

@@ -27,7 +27,9 @@ void openDevice(const DeviceOptions &options) {
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   Opened &state = opened();
   state.options = options;
-  auto driver = options.device == "emulator" ? openEmulator({}) : openCuda();
+  EmulatorOptions emulated;
+  emulated.devices = 2; // so that what needs two GPUs can be tried too
+  auto driver = options.device == "emulator" ? openEmulator(emulated) : openCuda();
   if (driver)
     state.driver = std::move(*driver);
   else

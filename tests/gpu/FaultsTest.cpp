@@ -87,8 +87,8 @@ TEST_F(GpuFaults, AMissingRankIsAStatusAndTheSurvivorsGoOn) {
   auto again = trip->stepWithout(routingOf(*trip, 4), 1u << 2);
   ASSERT_TRUE(again) << again.error().message;
   for (uint32_t rank : {0u, 1u, 3u})
-    for (const OperationResult &result : {lost->ranks[rank].combine.result, again->ranks[rank].dispatch.result,
-                                          again->ranks[rank].combine.result}) {
+    for (const OperationResult &result :
+         {lost->ranks[rank].combine.result, again->ranks[rank].dispatch.result, again->ranks[rank].combine.result}) {
       EXPECT_TRUE(result.peerLost);
       EXPECT_EQ(result.lost, 1u << 2);
     }
