@@ -14,6 +14,7 @@ namespace {
 constexpr uint32_t rotationStreak = 96;   ///< instructions after which a spinning group lets others go
 constexpr uint32_t workWithoutPoll = 128; ///< instructions without a poll after which a warp counts as working
 constexpr uint64_t firstLeapNs = 1000;
+constexpr uint64_t longestLeapNs = 20'000'000'000;
 constexpr uint64_t longestPauseNs = 100'000;
 constexpr uint64_t idleLimitNs = 100'000'000'000;
 constexpr uint64_t quietLimit = 100'000'000; ///< instructions in which no memory changed
@@ -245,7 +246,7 @@ bool Engine::leap() {
     step = pause(step);
   timeNs += step;
   idleNs += step;
-  leapStep *= 2;
+  leapStep = std::min(2 * leapStep, longestLeapNs);
   return idleNs <= idleLimitNs;
 }
 

@@ -93,6 +93,8 @@ Status CudaWindows::fill(DeviceAddress address, Range &range, std::span<const Wi
 }
 
 Result<DeviceAddress> CudaWindows::map(std::span<const WindowId> ids, std::span<const CudaDevice> devices) {
+  if (ids.empty())
+    return makeError(Code::badInput, "expected at least one window to map, got none");
   std::vector<Window> parts;
   Range range;
   for (WindowId id : ids) {

@@ -72,7 +72,8 @@ public:
   virtual Result<WindowId> importWindow(int descriptor, size_t bytes) = 0;
   /// What is mapped stays mapped.
   virtual Status destroyWindow(WindowId window) = 0;
-  /// Maps windows in this order, without gaps, for all devices; the address of the first one.
+  /// Maps windows in this order, without gaps, for all devices; the address of the first one. What a call or an
+  /// instruction accesses at once must lie in one window.
   virtual Result<DeviceAddress> mapWindows(std::span<const WindowId> windows) = 0;
   /// Waits for what is running on any device, then takes the whole mapping away.
   virtual Status unmapWindows(DeviceAddress address) = 0;
