@@ -41,6 +41,11 @@ protected:
     ASSERT_GE(other, 0);
     options.seed = other == 0;
     open();
+    // Both start at once, or one could be done before the other begins.
+    auto *arrived = reinterpret_cast<uint32_t *>(host + 2 * bytes - sizeof(uint32_t));
+    __atomic_add_fetch(arrived, 1, __ATOMIC_ACQ_REL);
+    while (__atomic_load_n(arrived, __ATOMIC_ACQUIRE) % 2)
+      usleep(10);
     work(other == 0 ? 1u : 0u);
     if (other == 0)
       _exit(HasFailure());
@@ -53,7 +58,7 @@ protected:
 };
 
 TEST_F(SharedMemory, AtomicsOfTwoProcessesLoseNothing) {
-  constexpr uint64_t rounds = 3000;
+  constexpr uint64_t rounds = 10'000;
   const std::string text = kernelText("mov.u32 %r1, 0;\n"
                                       "again:\n"
                                       "atom.add.release.sys.global.u64 %rd1, [%rd100], 1;\n"
