@@ -79,7 +79,9 @@ Result<nlohmann::json> runProcesses(const Context &context, const RunFlags &flag
   ILK_ASSIGN_OR_RETURN(std::vector<ProcessEnd> ends, runSelf(arguments));
   std::vector<nlohmann::json> runs;
   std::string lost;
+  bool refused = true; // by all: what was asked for cannot be
   for (size_t process = 0; process < ends.size(); ++process) {
+    refused &= ends[process].code == exitBadInput;
     nlohmann::json run = nlohmann::json::parse(ends[process].output, nullptr, /*allow_exceptions=*/false);
     if (run.is_object() && run.contains("ranks"))
       runs.push_back(std::move(run));
@@ -90,7 +92,7 @@ Result<nlohmann::json> runProcesses(const Context &context, const RunFlags &flag
                  : fmt::format("process {} ended with code {} and no report", process, ends[process].code);
   }
   if (!lost.empty())
-    return makeError(Code::device, lost);
+    return makeError(refused ? Code::badInput : Code::device, lost);
   return mergeRuns(std::move(runs));
 }
 

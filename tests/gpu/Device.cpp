@@ -3,6 +3,8 @@
 // The one device of the program, and the runner of its cases.
 #include "tests/gpu/Device.h"
 
+#include "tests/peers/Peers.h"
+
 #include <cstdlib>
 
 namespace interlock::test {
@@ -48,6 +50,8 @@ Driver *device() { return opened().driver.get(); }
 const std::string &deviceMissing() { return opened().missing; }
 bool onGpu() { return opened().options.device == "cuda"; }
 KernelCache &sharedCache() { return *opened().cache; }
+
+PeerDevice peerDevice() { return {opened().options.device, deviceMissing()}; }
 
 GpuCase::GpuCase() {
   trip.layer.ranks = 4;

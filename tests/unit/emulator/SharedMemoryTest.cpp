@@ -171,8 +171,8 @@ TEST_F(SharedMemory, PiecesLieSideBySideAndGoTogether) {
 
 TEST_F(SharedMemory, WhatCannotBeMappedIsRefused) {
   EXPECT_FALSE(machine->map({}));
-  for (const HostMemory &piece : {HostMemory{7, bytes, host, false}, HostMemory{0, 0, host, false},
-                                  HostMemory{0, bytes, nullptr, false}})
+  for (const HostMemory &piece :
+       {HostMemory{7, bytes, host, false}, HostMemory{0, 0, host, false}, HostMemory{0, bytes, nullptr, false}})
     EXPECT_FALSE(machine->map(std::span(&piece, 1)));
 }
 

@@ -1,8 +1,8 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
 // Arenas over several processes: each maps all windows, and what fails in one fails in all.
-#include "runtime/Memory/SymmetricArena.h"
 #include "runtime/Memory/WindowExchange.h"
+#include "runtime/Memory/SymmetricArena.h"
 #include "tests/unit/memory/Group.h"
 
 #include <gmock/gmock.h>
@@ -80,8 +80,7 @@ TEST(WindowExchange, EveryProcessSeesEveryWindowAtTheSameStride) {
 
 // One after the other, in every order: what is left stays readable and writable.
 TEST(WindowExchange, ArenasGoInAnyOrder) {
-  for (const std::vector<uint32_t> &order :
-       {std::vector{0u, 1u, 2u}, std::vector{2u, 1u, 0u}, std::vector{1u, 2u, 0u}})
+  for (const std::vector<uint32_t> &order : {std::vector{0u, 1u, 2u}, std::vector{2u, 1u, 0u}, std::vector{1u, 2u, 0u}})
     inGroup(3, [&](Member &member) {
       own(member, 3);
       auto made = SymmetricArena::create(*member.driver, layerOf(3), member.group);
