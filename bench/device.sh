@@ -2,8 +2,8 @@
 # Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 #
 # Everything that needs a GPU, in one go: device.sh OUT [ARCHIVE] [STEP…]. OUT gets at most eight files; ARCHIVE is
-# what bench/pack.sh made (without one: the programs beside this script). Steps: query tests sanitizer run bench two sweep;
-# all but two and sweep if none is named. A step that fails or runs too long does not stop the next; the summary comes last, and
+# what bench/pack.sh made (without one: the programs beside this script). Steps: query tests sanitizer run bench handoff
+# two sweep; all but two and sweep if none is named. A step that fails or runs too long does not stop the next; the summary comes last, and
 # the exit code is the number of checks that failed.
 set -uo pipefail
 out=${1:?expected a folder for the results}
@@ -33,7 +33,7 @@ bin=$here/bin
 export CUDA_DEVICE_MAX_CONNECTIONS=32
 export INTERLOCK_CACHE_DIR=$work/cache
 commit=$(cat "$here/COMMIT" 2>/dev/null || echo unknown)
-steps=${*:-query tests sanitizer run bench}
+steps=${*:-query tests sanitizer run bench handoff}
 summary=$out/summary.txt
 : >"$summary"
 failed=0
@@ -135,6 +135,14 @@ shapes() {
     --scale-bytes 224 --tokens 128
   check "$how: zipf, graph" 25 two.log "${run[@]}" --ranks 2 --model qwen3-235b-a22b --tokens 200 --routing zipf:1.2 \
     --graph --steps 50
+
+# One hand-off within a cluster: one ring alone, then a ring on every cluster that fits twelve times.
+handoff() {
+  for rings in 1 12; do
+    check "bench: hand-off, $rings rings" 120 handoff.log "$bin/interlock-bench-handoff" --commit "$commit" \
+      --rings $rings -o "$out/handoff_$rings.json"
+  done
+  grep -E '^cluster of ' "$out/handoff.log" | tee -a "$summary"
 }
 
 # Over the geometries of the target figure; few runs each.
@@ -151,9 +159,9 @@ sweep() {
 
 for step in $steps; do
   case $step in
-  query | tests | sanitizer | run | bench | two | sweep) "$step" ;;
+  query | tests | sanitizer | run | bench | handoff | two | sweep) "$step" ;;
   *)
-    say "expected steps among query tests sanitizer run bench two sweep, got $step"
+    say "expected steps among query tests sanitizer run bench handoff two sweep, got $step"
     failed=$((failed + 1))
     ;;
   esac

@@ -52,8 +52,9 @@ public:
         (void)driver.destroyGraph(graph);
       (void)driver.destroyStream(rank.stream);
     }
-    for (auto [device, kernel] : copyKernels)
-      (void)driver.unload(kernel);
+    for (auto [device, kernels] : copyKernels)
+      for (KernelId kernel : {kernels.copy, kernels.fanOut})
+        (void)driver.unload(kernel);
   }
 
   Result<json> measure();
@@ -71,6 +72,7 @@ private:
   Result<Graphs> captureCopies(KernelKind kind);
   Result<RoutingHandle> enqueueDispatch(uint32_t rank, uint32_t tokens);
   Status enqueueCombine(uint32_t rank, RoutingHandle &handle, uint32_t tokens);
+  Result<Graphs> captureFanOuts();
   Result<double> replay(const Graphs &graphs);
   Status checkDispatch(bool empty);
   Status checkCombine();
@@ -98,7 +100,10 @@ private:
   const CaseOptions &options;
   std::vector<Rank> ranks;
   std::optional<Gate> gate;
-  std::map<uint32_t, KernelId> copyKernels; ///< by device
+  struct CopyKernels {
+    KernelId copy{}, fanOut{};
+  };
+  std::map<uint32_t, CopyKernels> copyKernels; ///< by device
 };
 
 Status Case::setUpRank(uint32_t index, std::span<const std::byte> rows, std::span<const std::byte> scales) {
@@ -147,9 +152,12 @@ Status Case::setUpCopies() {
       Rank &rank = ranks[index];
       uint32_t device = operation.device(index);
       if (!copyKernels.contains(device)) {
-        ILK_ASSIGN_OR_RETURN(copyKernels[device], driver.load(device, {kernels::copyPtx, {}, "copy_packets"}));
+        CopyKernels &loaded = copyKernels[device];
+        ILK_ASSIGN_OR_RETURN(loaded.copy, driver.load(device, {kernels::copyPtx, {}, "copy_packets"}));
+        ILK_ASSIGN_OR_RETURN(loaded.fanOut, driver.load(device, {kernels::copyPtx, {}, "fan_out_packets"}));
       }
-      uint64_t bytes = (bytesOf(rank, kind).read + bytesOf(rank, kind).written) / 2;
+      // A copy takes the mean of the two; the fan-out writes what the dispatch writes.
+      uint64_t bytes = std::max((bytesOf(rank, kind).read + bytesOf(rank, kind).written) / 2, rank.dispatch.written);
       if (bytes <= rank.copyFrom.bytes())
         continue;
       ILK_ASSIGN_OR_RETURN(rank.copyFrom, DeviceBuffer::create(driver, device, bytes));
@@ -232,7 +240,26 @@ Result<Case::Graphs> Case::captureCopies(KernelKind kind) {
     std::array<uint64_t, 3> params{ranks[index].copyTo.address(), ranks[index].copyFrom.address(),
                                    (bytes.read + bytes.written) / 32};
     ILK_ASSIGN_OR_RETURN(GraphId graph, capture(index, [&] {
-                           return driver.launch(ranks[index].stream, copyKernels.at(operation.device(index)),
+                           return driver.launch(ranks[index].stream, copyKernels.at(operation.device(index)).copy,
+                                                {kernel.grid, kernel.spec.blockThreads, 1, 0},
+                                                std::as_bytes(std::span(params)));
+                         }));
+    graphs.push_back(graph);
+  }
+  return graphs;
+}
+
+/// Reads what the dispatch reads and writes what it writes: every piece once, to as many places in the mean.
+Result<Case::Graphs> Case::captureFanOuts() {
+  constexpr uint64_t pieceBytes = 2048;
+  Graphs graphs;
+  const KernelReport &kernel = operation.kernel(KernelKind::dispatch);
+  for (uint32_t index = 0; index < ranks.size(); ++index) {
+    const Bytes &bytes = ranks[index].dispatch;
+    std::array<uint64_t, 4> params{ranks[index].copyTo.address(), ranks[index].x.address(), bytes.read / pieceBytes,
+                                   bytes.written / pieceBytes};
+    ILK_ASSIGN_OR_RETURN(GraphId graph, capture(index, [&] {
+                           return driver.launch(ranks[index].stream, copyKernels.at(operation.device(index)).fanOut,
                                                 {kernel.grid, kernel.spec.blockThreads, 1, 0},
                                                 std::as_bytes(std::span(params)));
                          }));
@@ -332,26 +359,31 @@ Result<json> Case::timeChains() {
   return object;
 }
 
-/// Kernel and copy in turns, so that both meet the same clocks.
+/// Kernel and copies in turns, so that all meet the same clocks.
 Result<json> Case::measurePhase(KernelKind kind, const Graphs &kernels) {
-  std::vector<double> runs, copyRuns;
-  Graphs copies;
+  struct Series {
+    const char *name;
+    Graphs graphs;
+    std::vector<double> runs;
+  };
+  std::vector<Series> series{{"kernel", kernels, {}}};
   if (options.copies) {
-    ILK_ASSIGN_OR_RETURN(copies, captureCopies(kind));
+    ILK_ASSIGN_OR_RETURN(Graphs copies, captureCopies(kind));
+    series.push_back({"copy", std::move(copies), {}});
   }
-  for (uint32_t i = 0; i < options.warmups + options.runs; ++i) {
-    ILK_ASSIGN_OR_RETURN(double ns, replay(kernels));
-    if (i >= options.warmups)
-      runs.push_back(ns / 1000);
-    if (!options.copies)
-      continue;
-    ILK_ASSIGN_OR_RETURN(double copyNs, replay(copies));
-    if (i >= options.warmups)
-      copyRuns.push_back(copyNs / 1000);
+  if (options.copies && kind == KernelKind::dispatch) {
+    ILK_ASSIGN_OR_RETURN(Graphs fanOuts, captureFanOuts());
+    series.push_back({"fan_out", std::move(fanOuts), {}});
   }
+  for (uint32_t i = 0; i < options.warmups + options.runs; ++i)
+    for (Series &each : series) {
+      ILK_ASSIGN_OR_RETURN(double ns, replay(each.graphs));
+      if (i >= options.warmups)
+        each.runs.push_back(ns / 1000);
+    }
   const KernelReport &kernel = operation.kernel(kind);
   Bytes bytes = total(kind);
-  double moved = double(bytes.read + bytes.written);
+  double moved = double(bytes.read + bytes.written), kernelUs = median(series[0].runs);
   json object = {{"phase", name(kind)},
                  {"ctas_per_rank", kernel.grid},
                  {"block_threads", kernel.spec.blockThreads},
@@ -359,13 +391,15 @@ Result<json> Case::measurePhase(KernelKind kind, const Graphs &kernels) {
                  {"bytes_read", bytes.read},
                  {"bytes_written", bytes.written},
                  {"bytes_peer", bytes.peer / ranks.size()},
-                 {"peer_gb_per_s", double(bytes.peer) / double(ranks.size()) / (median(runs) * 1000)},
-                 {"gb_per_s", moved / (median(runs) * 1000)}};
-  addRuns(object, "kernel", "us", runs);
-  if (options.copies) {
-    object["copy_gb_per_s"] = moved / (median(copyRuns) * 1000);
-    object["ratio"] = median(copyRuns) / median(runs);
-    addRuns(object, "copy", "us", copyRuns);
+                 {"peer_gb_per_s", double(bytes.peer) / double(ranks.size()) / (kernelUs * 1000)},
+                 {"gb_per_s", moved / (kernelUs * 1000)}};
+  for (const Series &each : series) {
+    addRuns(object, each.name, "us", each.runs);
+    if (&each == &series[0])
+      continue;
+    double us = median(each.runs);
+    object[std::string(each.name) + "_gb_per_s"] = moved / (us * 1000);
+    object[std::string(each.name) + "_ratio"] = us / kernelUs;
   }
   return object;
 }

@@ -23,8 +23,10 @@ struct CaseOptions {
 
 /// Measures it. The object has the geometry, bytes from the actual routing (`read`: every distinct row once; `written`:
 /// once per destination; combine: every row once, one result a token; `peer`: the part that a rank sends to, or gathers
-/// from, other devices, as the ranks' mean), all runs, and `ratio` = copy time / kernel time.
-/// Before anything is timed, a step's counts are compared with the oracle's; a status other than ok is an error.
+/// from, other devices, as the ranks' mean), all runs, and `copy_ratio` = copy time / kernel time. For dispatch also
+/// `fan_out_ratio`, against a kernel that reads and writes as many bytes as the dispatch, each piece once and to as
+/// many places. Before anything is timed, a step's counts are compared with the oracle's; a status other than ok is an
+/// error.
 [[nodiscard]] Result<nlohmann::json> measureCase(Driver &driver, KernelCache &cache, const CaseOptions &options);
 
 } // namespace interlock::bench

@@ -53,6 +53,11 @@ KernelCache &sharedCache() { return *opened().cache; }
 
 PeerDevice peerDevice() { return {opened().options.device, deviceMissing()}; }
 
+Result<std::map<std::string, std::string>> compileText(const ModuleText &module,
+                                                       const std::vector<std::string> &parts) {
+  return compileModule({opened().options.compiler, {}}, module, parts);
+}
+
 GpuCase::GpuCase() {
   trip.layer.ranks = 4;
   trip.layer.experts = 16;

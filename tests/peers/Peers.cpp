@@ -85,9 +85,9 @@ std::chrono::steady_clock::time_point after(double seconds) {
 
 Peers::Peers(const std::vector<std::vector<std::string>> &arguments) : folder(freshFolder()) {
   for (size_t i = 0; i < arguments.size(); ++i) {
-    std::vector<std::string> all{"--json",        "--device",  peerDevice().name, "--processes",
-                                 std::to_string(arguments.size()), "--process", std::to_string(i),
-                                 "--rendezvous",  folder + "/r"};
+    std::vector<std::string> all{
+        "--json",    "--device",        peerDevice().name, "--processes", std::to_string(arguments.size()),
+        "--process", std::to_string(i), "--rendezvous",    folder + "/r"};
     all.insert(all.end(), arguments[i].begin(), arguments[i].end());
     processes.push_back(start(all, folder + "/" + std::to_string(i)));
   }

@@ -22,8 +22,8 @@ PeerDevice peerDevice();
 
 /// How one process ended.
 struct PeerEnd {
-  int code = -1;       ///< exit code, or 128 + the signal
-  bool late = false;   ///< it had to be ended because it ran past the bound
+  int code = -1;     ///< exit code, or 128 + the signal
+  bool late = false; ///< it had to be ended because it ran past the bound
   std::string out, err;
   nlohmann::json json() const { return nlohmann::json::parse(out, nullptr, /*allow_exceptions=*/false); }
 };

@@ -26,8 +26,14 @@ protected:
 
 /// A step that takes the emulator a few milliseconds.
 Arguments smallLayer(uint32_t ranks) {
-  return {"--ranks", std::to_string(ranks), "--experts", "10",  "--topk",  "3",   "--hidden", "72",
-          "--tokens", "7",                  "--grid",    "2",   "--block", "64",  "--tile",   "4"};
+  return {"--ranks",   std::to_string(ranks),
+          "--experts", "10",
+          "--topk",    "3",
+          "--hidden",  "72",
+          "--tokens",  "7",
+          "--grid",    "2",
+          "--block",   "64",
+          "--tile",    "4"};
 }
 
 Arguments with(Arguments arguments, const Arguments &more) {
@@ -44,10 +50,14 @@ TEST_F(Processes, EveryBitIsAsInTheReference) {
       {2, 2, {"--model", "deepseek-v3", "--hidden", "512", "--tokens", "64"}},
       {3, 3, {"--experts", "10", "--topk", "5", "--hidden", "2888", "--tokens", "0,1,17", "--mask", "0.2"}},
       {2, 5, {"--experts", "12", "--topk", "4", "--hidden", "136", "--tokens", "9,0,21", "--steps", "6"}},
-      {2, 2, {"--experts", "64", "--topk", "32", "--hidden", "64", "--dtype", "f32", "--tokens", "40", "--schedule",
-              "claimed", "--cluster", "4"}},
-      {2, 2, {"--experts", "8", "--topk", "2", "--hidden", "256", "--dtype", "f8e4m3fn", "--scale-bytes", "8",
-              "--tokens", "30", "--capacity", "11"}},
+      {2,
+       2,
+       {"--experts", "64", "--topk", "32", "--hidden", "64", "--dtype", "f32", "--tokens", "40", "--schedule",
+        "claimed", "--cluster", "4"}},
+      {2,
+       2,
+       {"--experts", "8", "--topk", "2", "--hidden", "256", "--dtype", "f8e4m3fn", "--scale-bytes", "8", "--tokens",
+        "30", "--capacity", "11"}},
       {2, 2, {"--experts", "8", "--topk", "2", "--hidden", "64", "--tokens", "12,5", "--graph", "--steps", "30"}},
   };
   for (const Case &each : cases) {
@@ -124,8 +134,7 @@ TEST_F(Processes, ThoseThatDoNotFitTogetherAreToldApart) {
 }
 
 TEST_F(Processes, TheLauncherSaysWhoFailed) {
-  PeerEnd end = interlock::test::runInterlock(
-      with(smallLayer(2), {"--processes", "2", "--cluster", "3"}), 60);
+  PeerEnd end = interlock::test::runInterlock(with(smallLayer(2), {"--processes", "2", "--cluster", "3"}), 60);
   EXPECT_FALSE(end.late);
   EXPECT_EQ(end.code, 2) << end.out << end.err;
   EXPECT_THAT(end.err, HasSubstr("cluster"));
