@@ -84,15 +84,17 @@ Result<json> measure(Driver &driver, KernelCache &cache, const Flags &flags, con
 }
 
 void printLine(const Point &point, const json &phase) {
-  fmt::print(stderr, "{} ranks, {} tokens, cluster {}, {} CTAs x {}, tile {}: {} {:.1f} us, {:.0f} GB/s{}{}\n",
-             point.ranks, point.tokens, point.cluster, phase["ctas_per_rank"].get<uint32_t>(),
-             phase["block_threads"].get<uint32_t>(), phase["tile_tokens"].get<uint32_t>(),
-             phase["phase"].get<std::string>(), phase["kernel_median_us"].get<double>(),
-             phase["gb_per_s"].get<double>(),
-             phase.contains("ratio") ? fmt::format(", {:.3f} of a copy", phase["ratio"].get<double>()) : "",
-             phase.contains("signals_only_median_us")
-                 ? fmt::format(", signals only {:.1f} us", phase["signals_only_median_us"].get<double>())
-                 : "");
+  fmt::print(
+      stderr, "{} ranks, {} tokens, cluster {}, {} CTAs x {}, tile {}: {} {:.1f} us, {:.0f} GB/s{}{}\n", point.ranks,
+      point.tokens, point.cluster, phase["ctas_per_rank"].get<uint32_t>(), phase["block_threads"].get<uint32_t>(),
+      phase["tile_tokens"].get<uint32_t>(), phase["phase"].get<std::string>(), phase["kernel_median_us"].get<double>(),
+      phase["gb_per_s"].get<double>(),
+      (phase.contains("copy_ratio") ? fmt::format(", {:.3f} of a copy", phase["copy_ratio"].get<double>()) : "") +
+          (phase.contains("fan_out_ratio") ? fmt::format(", {:.3f} of a fan-out", phase["fan_out_ratio"].get<double>())
+                                           : ""),
+      phase.contains("signals_only_median_us")
+          ? fmt::format(", signals only {:.1f} us", phase["signals_only_median_us"].get<double>())
+          : "");
 }
 
 Result<int> run(const Flags &flags, json report) {

@@ -201,9 +201,16 @@ func.func private @conclude(%control: !sync.ptr<global>, %result: !sync.ptr<glob
   %lost_p = ep.offset %control, %lost_at : !sync.ptr<global>
   %ticket_p = ep.offset %control, %ticket_at : !sync.ptr<global>
   %claim_p = ep.offset %control, %claim_at : !sync.ptr<global>
-  %status = ep.load %status_p : !sync.ptr<global> -> i32
+  %gathered = ep.load %status_p : !sync.ptr<global> -> i32
   %dropped = ep.load %dropped_p : !sync.ptr<global> -> i32
   %lost = ep.load %lost_p : !sync.ptr<global> -> i64
+  // also where the wait ran out in an earlier operation: this one left the rank out
+  %none = arith.constant 0 : i64
+  %fine = arith.constant 0 : i32
+  %peer_lost = arith.constant #status_peer_lost
+  %misses = arith.cmpi ne, %lost, %none : i64
+  %missing = arith.select %misses, %peer_lost, %fine : i32
+  %status = arith.ori %gathered, %missing : i32
   %p1 = ep.offset %result, %r_status : !sync.ptr<global>
   %p2 = ep.offset %result, %r_dropped : !sync.ptr<global>
   %p3 = ep.offset %result, %r_lost : !sync.ptr<global>

@@ -5,10 +5,15 @@
 #include "compiler/Target/CubinAssembler.h"
 #include "compiler/Target/NVPTX.h"
 #include "compiler/Transforms/StageModule.h"
+#include "dialects/EP/EP.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
 
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <fmt/format.h>
@@ -38,14 +43,11 @@ public:
   }
 
   Result<std::map<std::string, std::string>> run() {
-    ILK_RETURN_IF_ERROR(validate(request.spec));
-    ILK_ASSIGN_OR_RETURN(options.target, findTarget(request.spec.target));
-    options.wait = request.spec.wait;
+    ILK_RETURN_IF_ERROR(begin());
     options.templateDir = request.templateDir;
-
-    module = buildStageModule(context, request.spec);
     keep("stages", [&] { return print(*module); });
     ILK_RETURN_IF_ERROR(step("expand", "expanded", addExpandPasses));
+    ILK_RETURN_IF_ERROR(findKernel());
     ILK_RETURN_IF_ERROR(step("verify", "verified", addVerifyPasses));
     ILK_RETURN_IF_ERROR(step("lower", "lowered", addLoweringPasses));
     if (wants("llvm") || wants("ptx") || wants("cubin") || wants("meta"))
@@ -61,6 +63,46 @@ private:
       return all;
     }();
     return dialects;
+  }
+
+  /// The module that the pipeline starts from, and the chip that it is for.
+  Status begin() {
+    if (request.module.empty()) {
+      ILK_RETURN_IF_ERROR(validate(request.spec));
+      module = buildStageModule(context, request.spec);
+    } else {
+      module = parse(request.module);
+      if (!module)
+        return failure();
+    }
+    FailureOr<TargetInfo> target = targetOf(*module);
+    if (failed(target))
+      return failure();
+    options.target = *target;
+    return {};
+  }
+
+  OwningOpRef<ModuleOp> parse(const std::string &text) {
+    llvm::SourceMgr sources;
+    sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text, request.moduleFile), llvm::SMLoc());
+    return parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
+  }
+
+  /// What a launch needs to know stands on the kernel from its expansion to the conversion.
+  Status findKernel() {
+    SmallVector<func::FuncOp> kernels;
+    for (func::FuncOp function : module->getOps<func::FuncOp>())
+      if (function->hasAttr(ep::kernelAttrName))
+        kernels.push_back(function);
+    if (kernels.size() != 1)
+      return makeError(Code::compile, fmt::format("expected a module with one kernel (a function with `{}`), got {}",
+                                                  std::string_view(ep::kernelAttrName), kernels.size()));
+    auto number = [&](StringRef name) {
+      auto value = kernels[0]->getAttrOfType<IntegerAttr>(name);
+      return value ? uint32_t(value.getInt()) : 1u;
+    };
+    facts = {kernels[0].getName().str(), number(ep::blockThreadsAttrName), number(ep::clusterAttrName)};
+    return {};
   }
 
   bool wants(const std::string &part) const { return request.parts.contains(part); }
@@ -111,7 +153,8 @@ private:
   }
 
   Status emit() {
-    FailureOr<target::NVPTXOutput> output = timed("emit", [&] { return target::emitNVPTX(*module, options.target); });
+    FailureOr<target::NVPTXOutput> output =
+        timed("emit", [&] { return target::emitNVPTX(*module, options.target, {.keepLLVMIR = wants("llvm")}); });
     if (failed(output))
       return failure();
     keep("llvm", [&] { return output->llvmIR; });
@@ -134,11 +177,11 @@ private:
   }
 
   nlohmann::json meta(const target::NVPTXOutput &output, const std::string &assembler) const {
-    return {{"entry", entryName(request.spec.kernel).str()},
-            {"target", request.spec.target},
+    return {{"entry", facts.entry},
+            {"target", options.target.name},
             {"ptx_isa", fmt::format("{}.{}", output.ptxIsa / 10, output.ptxIsa % 10)},
-            {"block_threads", request.spec.blockThreads},
-            {"cluster", request.spec.cluster},
+            {"block_threads", facts.blockThreads},
+            {"cluster", facts.cluster},
             {"shared_bytes", output.sharedBytes},
             // No operation of the dialects waits for the grid, so no kernel needs its CTAs to be resident together.
             {"cooperative", false},
@@ -148,11 +191,17 @@ private:
             {"assembler", assembler}};
   }
 
+  struct KernelFacts {
+    std::string entry;
+    uint32_t blockThreads = 0, cluster = 1;
+  };
+
   const CompileRequest &request;
   MLIRContext context;
   DiagnosticEngine::HandlerID handler;
   PipelineOptions options;
   OwningOpRef<ModuleOp> module;
+  KernelFacts facts;
   std::map<std::string, std::string> parts;
   std::vector<std::string> errors, remarks;
   std::map<std::string, double> timings;

@@ -1,6 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// The whole compiler as one function: a spec in, the parts of an artefact out.
+// The whole compiler as one function: a spec, or a module that was printed or written by hand, in; the parts of an
+// artefact out.
 #pragma once
 
 #include "interlock/spec.hpp"
@@ -13,8 +14,12 @@ namespace interlock {
 
 struct CompileRequest {
   KernelSpec spec;
-  std::string templateDir;     ///< overrides embedded templates, if not empty
-  std::set<std::string> parts; ///< of partNames()
+  /// MLIR text of a module with one stage or one kernel, which takes the place of the spec: any product of the pipeline
+  /// down to `verified`, or what a person wrote. It names its chip by `ep.target`.
+  std::string module;
+  std::string moduleFile = "<module>"; ///< its name in messages
+  std::string templateDir;             ///< overrides embedded templates, if not empty
+  std::set<std::string> parts;         ///< of partNames()
 };
 
 /// stages, expanded, verified, lowered, llvm, ptx, cubin, meta: in the order of the pipeline.

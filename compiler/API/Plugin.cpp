@@ -27,12 +27,22 @@ ILK_EXPORT int32_t ilk_compiler_compile(const ilk_compiler_request *request, ilk
     output->error = std::move(message);
     return 1;
   };
-  if (!request || request->size < sizeof(ilk_compiler_request) || !request->spec || !request->parts)
-    return fail("expected a request with its size, a spec and parts, got an incomplete one");
-  auto spec = interlock::parseSpec(std::string_view(request->spec, request->spec_size));
-  if (!spec)
-    return fail(spec.error().message);
-  interlock::CompileRequest compile{*spec, request->template_dir ? request->template_dir : "", {}};
+  if (!request || request->size < sizeof(ilk_compiler_request) || !request->parts ||
+      (!request->spec && !request->module))
+    return fail("expected a request with its size, a spec or a module, and parts, got an incomplete one");
+  interlock::CompileRequest compile;
+  if (request->module) {
+    compile.module.assign(request->module, request->module_size);
+    if (request->module_file)
+      compile.moduleFile = request->module_file;
+  } else {
+    auto spec = interlock::parseSpec(std::string_view(request->spec, request->spec_size));
+    if (!spec)
+      return fail(spec.error().message);
+    compile.spec = *spec;
+  }
+  if (request->template_dir)
+    compile.templateDir = request->template_dir;
   for (llvm::StringRef part : llvm::split(llvm::StringRef(request->parts), ','))
     if (!part.empty())
       compile.parts.insert(part.str());

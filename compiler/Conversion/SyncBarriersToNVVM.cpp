@@ -115,11 +115,17 @@ Replacement lowerBarrierTryWait(sync::BarrierTryWaitOp op, sync::BarrierTryWaitO
 Replacement lowerStoreAsync(sync::StoreAsyncOp op, sync::StoreAsyncOp::Adaptor operands, Builder &b, const Context &) {
   Value to = mapToRank(b, operands.getPointer(), operands.getRank());
   Value barrier = mapToRank(b, operands.getBarrier(), operands.getRank());
+  const std::string store = "st.async.shared::cluster.mbarrier::complete_tx::bytes.";
+  if (isa<VectorType>(op.getValue().getType())) {
+    SmallVector<Value> asmOperands{to};
+    for (int64_t i = 0; i < 4; ++i)
+      asmOperands.push_back(LLVM::ExtractElementOp::create(b, operands.getValue(), b.constant(i)));
+    asmOperands.push_back(barrier);
+    inlinePTX(b, store + "v4.b32 [$0], {$1, $2, $3, $4}, [$5];", asmOperands);
+    return {};
+  }
   bool wide = op.getValue().getType().isInteger(64);
-  inlinePTX(b,
-            wide ? "st.async.shared::cluster.mbarrier::complete_tx::bytes.b64 [$0], $1, [$2];"
-                 : "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [$0], $1, [$2];",
-            {to, operands.getValue(), barrier});
+  inlinePTX(b, store + (wide ? "b64" : "b32") + " [$0], $1, [$2];", {to, operands.getValue(), barrier});
   return {};
 }
 

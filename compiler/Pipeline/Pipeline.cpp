@@ -29,17 +29,15 @@ namespace {
 /// The options of the registered pipelines, as text.
 struct NamedPipelineOptions : PassPipelineOptions<NamedPipelineOptions> {
   Option<std::string> target{*this, "target", llvm::cl::desc("chip to generate for"), llvm::cl::init("sm_90a")};
-  Option<std::string> wait{*this, "wait", llvm::cl::desc("relaxed-fence or acquire"), llvm::cl::init("relaxed-fence")};
   Option<std::string> templates{*this, "templates", llvm::cl::desc("directory that overrides the embedded templates")};
 
   FailureOr<PipelineOptions> resolve() const {
     Result<TargetInfo> chip = findTarget(std::string_view(target));
-    Result<WaitStrategy> strategy = parseWaitStrategy(std::string_view(wait));
-    if (!chip || !strategy) {
-      llvm::errs() << (chip ? strategy.error().message : chip.error().message) << "\n";
+    if (!chip) {
+      llvm::errs() << chip.error().message << "\n";
       return failure();
     }
-    return PipelineOptions{*chip, *strategy, templates};
+    return PipelineOptions{*chip, templates};
   }
 };
 
@@ -53,7 +51,7 @@ void registerPipeline(StringRef name, StringRef summary, void (*add)(OpPassManag
           return failure();
         FailureOr<PipelineOptions> options = named.resolve();
         if (failed(options))
-          return error("expected a chip and a wait strategy that exist");
+          return error("expected a chip that exists");
         add(passes, *options);
         return success();
       },
@@ -79,11 +77,11 @@ void addVerifyPasses(OpPassManager &passes, const PipelineOptions &options) {
 }
 
 void addLoweringPasses(OpPassManager &passes, const PipelineOptions &options) {
-  // A chip without restricted fences has only one way to wait.
-  bool restricted = options.target.restrictedFence && options.wait == WaitStrategy::relaxedFence;
   passes.addNestedPass<func::FuncOp>(createLowerHandoffs());
   LowerWaitsOptions waits;
-  waits.strategy = std::string(name(restricted ? WaitStrategy::relaxedFence : WaitStrategy::acquire));
+  // A chip without restricted fences has only one way to wait; on the others each kernel says its own.
+  if (!options.target.restrictedFence)
+    waits.strategy = std::string(name(WaitStrategy::acquire));
   passes.addNestedPass<func::FuncOp>(createLowerWaits(waits));
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());

@@ -13,7 +13,6 @@ namespace interlock {
 
 struct PipelineOptions {
   TargetInfo target;
-  WaitStrategy wait = WaitStrategy::relaxedFence;
   std::string templateDir; ///< overrides embedded templates, if not empty
 };
 

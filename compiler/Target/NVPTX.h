@@ -16,14 +16,19 @@ namespace interlock::target {
 /// Source: the "PTX ISA Notes" of each instruction; inline assembly is read for the same features.
 unsigned requiredPtxIsa(mlir::ModuleOp lowered, const TargetInfo &target);
 
+struct NVPTXOptions {
+  bool keepLLVMIR = false; ///< print the optimised LLVM IR too
+};
+
 struct NVPTXOutput {
-  std::string llvmIR; ///< optimised LLVM IR as text
+  std::string llvmIR; ///< optimised LLVM IR as text, if it was asked for
   std::string ptx;
   unsigned ptxIsa = 0;      ///< 10*major+minor, as in the text's .version
   uint64_t sharedBytes = 0; ///< static shared memory of a CTA
 };
 
 /// Translates a module of the LLVM and NVVM dialects. Failures are diagnosed at the module's location.
-mlir::FailureOr<NVPTXOutput> emitNVPTX(mlir::ModuleOp lowered, const TargetInfo &target);
+mlir::FailureOr<NVPTXOutput> emitNVPTX(mlir::ModuleOp lowered, const TargetInfo &target,
+                                       const NVPTXOptions &options = {});
 
 } // namespace interlock::target

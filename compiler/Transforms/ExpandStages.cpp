@@ -83,8 +83,10 @@ struct ExpandStagesPass : impl::ExpandStagesBase<ExpandStagesPass> {
       if (!module)
         return failure();
       for (Operation &function : llvm::make_early_inc_range(*module->getBody())) {
-        if (function.hasAttr("ep.kernel"))
+        if (function.hasAttr(ep::kernelAttrName)) {
           SymbolTable::setSymbolName(&function, symbol);
+          function.setAttr(ep::waitAttrName, StringAttr::get(&getContext(), name(spec->wait)));
+        }
         function.moveBefore(body, body->end());
       }
     }

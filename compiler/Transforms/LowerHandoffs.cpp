@@ -9,6 +9,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 using namespace mlir;
@@ -19,12 +20,16 @@ namespace interlock {
 
 namespace {
 
+/// What one asynchronous store carries at most (PTX ISA, "st.async", `.v4.b32`).
+constexpr int64_t packetWords = 4, packetBytes = 16;
+
 class HandoffLowering {
 public:
   explicit HandoffLowering(Handoff &handoff)
       : handoff(handoff), b(handoff.op.getLoc(), handoff.op), stages(handoff.op.getStages()),
         payload(cast<sync::HandoffType>(handoff.op.getType()).getPayload()),
-        payloadBytes(payload.getIntOrFloatBitWidth() / 8) {}
+        packets(isa<VectorType>(payload) ? cast<VectorType>(payload).getDimSize(0) / packetWords : 0),
+        payloadBytes(packets ? packets * packetBytes : payload.getIntOrFloatBitWidth() / 8) {}
 
   void run() {
     allocate();
@@ -51,7 +56,7 @@ private:
       empty.push_back(sync::BarrierAllocOp::create(b));
       slots.push_back(sync::SharedAllocOp::create(b, sync::PtrType::get(b.getContext(), sync::Space::shared),
                                                   b.getI64IntegerAttr(payloadBytes),
-                                                  b.getI64IntegerAttr(payloadBytes)));
+                                                  b.getI64IntegerAttr(std::min(payloadBytes, packetBytes))));
     }
     auto init = scf::IfOp::create(b, isFirstThread(), /*withElseRegion=*/false);
     {
@@ -124,14 +129,57 @@ private:
 
   void publish(Value iteration, Value value, sync::Scope scope) {
     Value slot = pick(slots, iteration), barrier = pick(full, iteration);
+    SmallVector<Value> pieces = split(value);
     if (!crossesCtas()) {
-      ep::StoreOp::create(b, value, slot);
+      for (auto [i, piece] : llvm::enumerate(pieces)) {
+        if (packets)
+          ep::PacketStoreOp::create(b, piece, pieceOf(slot, i), /*streaming=*/UnitAttr());
+        else
+          ep::StoreOp::create(b, piece, slot);
+      }
       markSharedOnly(sync::BarrierArriveOp::create(b, sync::Sem::release, scope, barrier, Value()));
       return;
     }
     for (int64_t rank = 0; rank < handoff.cluster; ++rank)
-      sync::StoreAsyncOp::create(b, value, slot, barrier, constant(rank));
+      for (auto [i, piece] : llvm::enumerate(pieces))
+        sync::StoreAsyncOp::create(b, piece, pieceOf(slot, i), barrier, constant(rank));
   }
+
+  /// Where a slot's i-th packet lies.
+  Value pieceOf(Value slot, int64_t i) {
+    return i == 0 ? slot
+                  : ep::OffsetOp::create(b, slot, arith::ConstantIntOp::create(b, i * packetBytes, 64)).getResult();
+  }
+
+  /// The value as what one store carries each: itself, or its packets.
+  SmallVector<Value> split(Value value) {
+    if (!packets)
+      return {value};
+    SmallVector<Value> pieces;
+    for (int64_t i = 0; i < packets; ++i) {
+      int64_t first = i * packetWords;
+      pieces.push_back(
+          vector::ShuffleOp::create(b, value, value, ArrayRef<int64_t>{first, first + 1, first + 2, first + 3}));
+    }
+    return pieces;
+  }
+
+  /// The slot's content.
+  Value load(Value slot) {
+    if (!packets)
+      return ep::LoadOp::create(b, payload, slot);
+    Value whole;
+    for (int64_t i = 0; i < packets; ++i) {
+      Value piece = ep::PacketLoadOp::create(b, packetType(), pieceOf(slot, i), /*streaming=*/UnitAttr());
+      if (whole) {
+        auto words = llvm::to_vector(llvm::seq<int64_t>(0, (i + 1) * packetWords));
+        piece = vector::ShuffleOp::create(b, whole, piece, words);
+      }
+      whole = piece;
+    }
+    return whole;
+  }
+  Type packetType() { return VectorType::get({packetWords}, b.getI32Type()); }
 
   void consumerWait(Operation *op, Value iteration, sync::Scope scope) {
     Value barrier = pick(full, iteration);
@@ -143,13 +191,14 @@ private:
                                       static_cast<uint32_t>(payloadBytes));
     }
     markSharedOnly(sync::BarrierWaitOp::create(b, sync::Sem::acquire, scope, barrier, fullParity(iteration)));
-    op->getResult(0).replaceAllUsesWith(ep::LoadOp::create(b, payload, pick(slots, iteration)));
+    op->getResult(0).replaceAllUsesWith(load(pick(slots, iteration)));
   }
 
   Handoff &handoff;
   ImplicitLocOpBuilder b;
   int64_t stages;
   Type payload;
+  int64_t packets; ///< of a vector payload; 0 for an integer
   int64_t payloadBytes;
   SmallVector<Value> full, empty, slots;
 };

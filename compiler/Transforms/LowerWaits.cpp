@@ -3,6 +3,7 @@
 // The two ways to wait on a barrier that a peer CTA completes, and the release that matches each.
 #include "compiler/Transforms/Handoffs.h"
 #include "compiler/Transforms/Passes.h"
+#include "dialects/EP/EP.h"
 
 #include "interlock/spec.hpp"
 
@@ -55,13 +56,27 @@ struct LowerWaitsPass : impl::LowerWaitsBase<LowerWaitsPass> {
     op.setSem(sync::Sem::relaxed);
   }
 
+  /// The option, else the function's attribute, else the default.
+  std::string choice(const std::string &option, StringRef attribute, StringRef otherwise) {
+    if (!option.empty())
+      return option;
+    auto own = getOperation()->getAttrOfType<StringAttr>(attribute);
+    return own ? own.str() : otherwise.str();
+  }
+
   void runOnOperation() override {
-    Result<WaitStrategy> chosen = parseWaitStrategy(std::string_view(strategy.getValue()));
+    std::string wait = choice(strategy, ep::waitAttrName, name(WaitStrategy::relaxedFence));
+    std::string releaseBy = choice(release, ep::releaseAttrName, "restricted-fence");
+    Result<WaitStrategy> chosen = parseWaitStrategy(wait);
     if (!chosen) {
       getOperation().emitError() << chosen.error().message;
       return signalPassFailure();
     }
-    bool relaxed = *chosen == WaitStrategy::relaxedFence;
+    if (releaseBy != "restricted-fence" && releaseBy != "arrive") {
+      getOperation().emitError() << "expected release restricted-fence or arrive, got '" << releaseBy << "'";
+      return signalPassFailure();
+    }
+    bool relaxed = *chosen == WaitStrategy::relaxedFence, fences = relaxed && releaseBy == "restricted-fence";
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
       if (isa<sync::BarrierWaitOp, sync::BarrierArriveOp>(op))
@@ -70,7 +85,7 @@ struct LowerWaitsPass : impl::LowerWaitsBase<LowerWaitsPass> {
     for (Operation *op : ops) {
       if (auto wait = dyn_cast<sync::BarrierWaitOp>(op))
         lowerWait(wait, relaxed);
-      else if (relaxed)
+      else if (fences)
         lowerArrive(cast<sync::BarrierArriveOp>(op));
     }
   }

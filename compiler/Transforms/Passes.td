@@ -77,20 +77,25 @@ def LowerHandoffs : Pass<"sync-lower-handoffs", "mlir::func::FuncOp"> {
     `sync-lower-waits` choose a restricted fence.
   }];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::scf::SCFDialect", "interlock::sync::SyncDialect",
-                           "interlock::ep::EPDialect"];
+                           "mlir::vector::VectorDialect", "interlock::ep::EPDialect"];
 }
 
 def LowerWaits : Pass<"sync-lower-waits", "mlir::func::FuncOp"> {
   let summary = "Turn barrier waits into try_wait loops, in one of two strategies";
   let description = [{
     `relaxed-fence`: a wait at cluster scope becomes a loop of relaxed tries and one acquire fence behind it, restricted to
-    shared memory where the wait is `shared_only`; a `shared_only` release arrive at cluster scope becomes a restricted
-    release fence and a relaxed arrive. (PTX ISA 8.6, "fence", "mbarrier.try_wait".)
+    shared memory where the wait is `shared_only`. (PTX ISA 8.6, "fence", "mbarrier.try_wait".)
     `acquire`: the tries acquire at the wait's own scope, and arrives release by themselves.
     Waits at CTA scope always acquire in the try, which costs nothing there.
+
+    The release side has the same choice where waits are `relaxed-fence`: with `restricted-fence` a `shared_only` release
+    arrive at cluster scope becomes a restricted release fence and a relaxed arrive; with `arrive` it stays as it is.
   }];
   let options = [
-    Option<"strategy", "strategy", "std::string", /*default=*/"\"relaxed-fence\"", "relaxed-fence or acquire">
+    Option<"strategy", "strategy", "std::string", /*default=*/"\"\"",
+           "relaxed-fence or acquire; if empty the function's `ep.wait`, else relaxed-fence">,
+    Option<"release", "release", "std::string", /*default=*/"\"\"",
+           "restricted-fence or arrive; if empty the function's `ep.release`, else restricted-fence">
   ];
   let dependentDialects = ["mlir::scf::SCFDialect", "interlock::sync::SyncDialect"];
 }

@@ -89,7 +89,7 @@ OwningOpRef<ModuleOp> buildStageModule(MLIRContext &context, const KernelSpec &s
 }
 
 FailureOr<TargetInfo> targetOf(Operation *op) {
-  auto module = op->getParentOfType<ModuleOp>();
+  auto module = isa<ModuleOp>(op) ? cast<ModuleOp>(op) : op->getParentOfType<ModuleOp>();
   auto name = module ? module->getAttrOfType<StringAttr>(targetAttrName) : StringAttr();
   if (!name)
     return op->emitError() << "expected the module to name its chip by `" << targetAttrName

@@ -19,6 +19,8 @@ inline constexpr llvm::StringLiteral targetAttrName = "ep.target";
 inline constexpr llvm::StringLiteral kernelAttrName = "ep.kernel";
 inline constexpr llvm::StringLiteral blockThreadsAttrName = "ep.block_threads";
 inline constexpr llvm::StringLiteral clusterAttrName = "ep.cluster";
+inline constexpr llvm::StringLiteral waitAttrName = "ep.wait";
+inline constexpr llvm::StringLiteral releaseAttrName = "ep.release";
 
 } // namespace interlock::ep
 

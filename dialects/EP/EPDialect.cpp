@@ -118,6 +118,13 @@ LogicalResult EPDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
     return isa<StringAttr>(value) ? success() : wrong("the name of a chip, a string");
   if (name == kernelAttrName)
     return isa<UnitAttr>(value) ? success() : wrong("a unit attribute");
+  auto text = dyn_cast<StringAttr>(value);
+  if (name == waitAttrName)
+    return text && (text == "relaxed-fence" || text == "acquire") ? success()
+                                                                  : wrong("\"relaxed-fence\" or \"acquire\"");
+  if (name == releaseAttrName)
+    return text && (text == "restricted-fence" || text == "arrive") ? success()
+                                                                    : wrong("\"restricted-fence\" or \"arrive\"");
   auto number = dyn_cast<IntegerAttr>(value);
   std::optional<int64_t> count;
   if (number && number.getType().isInteger(32))
@@ -127,5 +134,6 @@ LogicalResult EPDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
   if (name == clusterAttrName)
     return count && llvm::is_contained({1, 2, 4, 8}, *count) ? success() : wrong("1, 2, 4 or 8, of type i32");
   return op->emitError() << "expected an attribute of the ep dialect (`" << targetAttrName << "`, `" << kernelAttrName
-                         << "`, `" << blockThreadsAttrName << "`, `" << clusterAttrName << "`), got `" << name << "`";
+                         << "`, `" << blockThreadsAttrName << "`, `" << clusterAttrName << "`, `" << waitAttrName
+                         << "`, `" << releaseAttrName << "`), got `" << name << "`";
 }

@@ -144,7 +144,7 @@ def Sync_BarrierTryWaitOp : Sync_OrderedOp<"barrier_try_wait", ["relaxed", "acqu
 def Sync_StoreAsyncOp : Sync_Op<"store_async"> {
   let summary = "Store a value into a CTA of the cluster, completing on that CTA's barrier";
   let description = [{
-    Executed by any thread of a cluster. Writes `value` where `pointer` points, in the CTA of rank `rank`, and adds its
+    Executed by any thread of a cluster. Writes `value`, an integer or a packet of 16 bytes, where `pointer` points, in the CTA of rank `rank`, and adds its
     bytes to that CTA's copy of `barrier` when it is there. It is weak and asynchronous: a thread that waited for the
     barrier's phase sees the value ([PTX ISA,
     "st.async"](https://docs.nvidia.com/cuda/parallel-thread-execution/index.html#data-movement-and-conversion-instructions-st-async)).
@@ -153,7 +153,7 @@ def Sync_StoreAsyncOp : Sync_Op<"store_async"> {
     sync.store_async %v, %s, %b rank %rank : i32
     ```
   }];
-  let arguments = (ins Sync_Word:$value, Sync_SharedPtr:$pointer, Sync_Barrier:$barrier, I32:$rank);
+  let arguments = (ins AnyTypeOf<[I32, I64, Sync_Packet]>:$value, Sync_SharedPtr:$pointer, Sync_Barrier:$barrier, I32:$rank);
   let assemblyFormat = "$value `,` $pointer `,` $barrier `rank` $rank attr-dict `:` type($value)";
 }
 

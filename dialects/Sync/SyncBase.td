@@ -175,7 +175,8 @@ def Sync_Barrier : Sync_Type<"Barrier", "barrier">, BuildableType<"$_builder.get
 def Sync_Handoff : Sync_Type<"Handoff", "handoff"> {
   let summary = "a ring of slots through which one thread hands values to every CTA of its cluster";
   let description = [{
-    The payload is i32 or i64. What an iteration's full and empty directions order is said at the operations; the argument
+    The payload is i32, i64, or a vector of i32 that is one to sixteen 16-byte packets; a wider one than a single
+    asynchronous store carries travels in several, which complete on one phase. What an iteration's full and empty directions order is said at the operations; the argument
     rests on [PTX ISA, "Causality
     order"](https://docs.nvidia.com/cuda/parallel-thread-execution/index.html#causality-order).
 
@@ -189,6 +190,9 @@ def Sync_Handoff : Sync_Type<"Handoff", "handoff"> {
 }
 
 def Sync_Word : AnyTypeOf<[I32, I64], "32- or 64-bit integer">;
+def Sync_Packet : VectorOfLengthAndType<[4], [I32]>;
+/// HandoffType's verifier knows the lengths.
+def Sync_Payload : AnyTypeOf<[I32, I64, VectorOfRankAndType<[1], [I32]>], "32- or 64-bit integer or vector of i32">;
 
 //===----------------------------------------------------------------------===//
 // Operations

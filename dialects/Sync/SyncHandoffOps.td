@@ -65,7 +65,7 @@ def Sync_PublishOp : Sync_HandoffUse<"publish", [
     sync.publish %h[%it], %v scope(cluster) : !sync.handoff<i32>
     ```
   }];
-  let arguments = (ins Sync_Handoff:$handoff, I32:$iteration, Sync_Word:$value, OptionalAttr<Sync_ScopeAttr>:$scope);
+  let arguments = (ins Sync_Handoff:$handoff, I32:$iteration, Sync_Payload:$value, OptionalAttr<Sync_ScopeAttr>:$scope);
   let assemblyFormat = [{
     $handoff `[` $iteration `]` `,` $value (`scope` `(` custom<Scope>($scope)^ `)`)? attr-dict `:` qualified(type($handoff))
   }];
@@ -84,7 +84,7 @@ def Sync_ConsumerWaitOp : Sync_HandoffUse<"consumer_wait", [
     %taken = sync.consumer_wait %h[%it] scope(cluster) : !sync.handoff<i32>
     ```
   }];
-  let results = (outs Sync_Word:$result);
+  let results = (outs Sync_Payload:$result);
 }
 
 def Sync_ConsumerReleaseOp : Sync_HandoffUse<"consumer_release"> {

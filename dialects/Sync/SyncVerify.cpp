@@ -56,7 +56,12 @@ LogicalResult interlock::sync::verifyOrder(Operation *op, ArrayRef<Sem> sems, Ar
 LogicalResult HandoffType::verify(function_ref<InFlightDiagnostic()> emitError, Type payload) {
   if (payload.isInteger(32) || payload.isInteger(64))
     return success();
-  return emitError() << "expected a payload of i32 or i64, got " << payload;
+  constexpr int64_t packetWords = 4, mostPackets = 16;
+  if (auto vector = dyn_cast<VectorType>(payload))
+    if (vector.getRank() == 1 && vector.getElementType().isInteger(32) && !vector.isScalable() &&
+        vector.getDimSize(0) % packetWords == 0 && vector.getDimSize(0) <= packetWords * mostPackets)
+      return success();
+  return emitError() << "expected a payload of i32, i64 or a vector of 4, 8, … 64 i32, got " << payload;
 }
 
 LogicalResult HandoffOp::verify() {

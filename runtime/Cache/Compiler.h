@@ -28,6 +28,15 @@ struct PluginOptions {
   std::string templateDir; ///< overrides the compiler's templates, if not empty
 };
 
+/// A kernel's description as MLIR text, in place of a spec: what `--emit expanded` prints, or what a person wrote.
+struct ModuleText {
+  std::string text;
+  std::string file = "<module>"; ///< its name in messages
+};
+/// The named parts of a module with one stage or kernel, by the compiler plugin; nothing is cached.
+Result<std::map<std::string, std::string>> compileModule(const PluginOptions &options, const ModuleText &module,
+                                                         const std::vector<std::string> &parts);
+
 /// The compiler plugin. It is loaded by the first call that needs it, so making one cannot fail.
 std::shared_ptr<Compiler> makePluginCompiler(const PluginOptions &options);
 

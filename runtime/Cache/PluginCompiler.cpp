@@ -34,7 +34,6 @@ struct Plugin {
   decltype(&ilk_compiler_output_part) part = nullptr;
   decltype(&ilk_compiler_output_error) error = nullptr;
   decltype(&ilk_compiler_output_free) release = nullptr;
-  std::string stated; ///< what `identity` gave: a JSON object
 };
 
 /// The file that this code was linked into. The loader knows the main program only by the name that it was called by,
@@ -91,20 +90,46 @@ public:
   Result<std::string> identity() override {
     ForkGate gate;
     ILK_ASSIGN_OR_RETURN(const Plugin *plugin, load());
+    // Asked for only here, since the plugin looks for its assembler to answer.
+    const char *stated = plugin->identity();
+    nlohmann::json json = nlohmann::json::parse(stated ? stated : "", nullptr, false);
+    if (!json.is_object())
+      return makeError(Code::unsupported, fmt::format("expected a compiler plugin to state its identity as a JSON "
+                                                      "object, got '{}': the plugin of this library's version would do",
+                                                      stated ? stated : ""));
     if (options.templateDir.empty())
-      return plugin->stated;
-    nlohmann::json json = nlohmann::json::parse(plugin->stated, nullptr, false);
+      return stated;
     ILK_ASSIGN_OR_RETURN(json["template_dir"], digestOfFolder(options.templateDir));
     return json.dump();
   }
 
   Result<std::map<std::string, std::string>> compile(const KernelSpec &spec,
                                                      const std::vector<std::string> &parts) override {
+    std::string canonical = canonicalForm(spec);
+    ilk_compiler_request request{};
+    request.spec = canonical.data();
+    request.spec_size = canonical.size();
+    return compile(request, parts);
+  }
+
+  Result<std::map<std::string, std::string>> compile(const ModuleText &module, const std::vector<std::string> &parts) {
+    ilk_compiler_request request{};
+    request.module = module.text.data();
+    request.module_size = module.text.size();
+    request.module_file = module.file.c_str();
+    return compile(request, parts);
+  }
+
+private:
+  /// `request` says what to compile; the rest of it is filled in here.
+  Result<std::map<std::string, std::string>> compile(ilk_compiler_request &request,
+                                                     const std::vector<std::string> &parts) {
     ForkGate gate;
     ILK_ASSIGN_OR_RETURN(const Plugin *plugin, load());
-    std::string canonical = canonicalForm(spec), names = fmt::format("{}", fmt::join(parts, ","));
-    ilk_compiler_request request{sizeof(request), canonical.data(), canonical.size(),
-                                 options.templateDir.empty() ? nullptr : options.templateDir.c_str(), names.c_str()};
+    std::string names = fmt::format("{}", fmt::join(parts, ","));
+    request.size = sizeof(request);
+    request.template_dir = options.templateDir.empty() ? nullptr : options.templateDir.c_str();
+    request.parts = names.c_str();
     ilk_compiler_output *raw = nullptr;
     int32_t failed = plugin->compile(&request, &raw);
     std::unique_ptr<ilk_compiler_output, decltype(plugin->release)> output(raw, plugin->release);
@@ -119,7 +144,6 @@ public:
     return made;
   }
 
-private:
   Result<const Plugin *> load() {
     std::lock_guard lock(mutex);
     if (plugin)
@@ -152,12 +176,6 @@ private:
                        fmt::format("expected a compiler plugin of interface {}, got {}: the plugin of this "
                                    "library's version would do",
                                    ILK_COMPILER_ABI, complete ? std::to_string(found.abi()) : "an incomplete one"));
-    const char *stated = found.identity();
-    if (!stated || !nlohmann::json::parse(stated, nullptr, false).is_object())
-      return makeError(Code::unsupported, fmt::format("expected a compiler plugin to state its identity as a JSON "
-                                                      "object, got '{}': the plugin of this library's version would do",
-                                                      stated ? stated : ""));
-    found.stated = stated;
     plugin = std::move(found);
     return &*plugin;
   }
@@ -168,6 +186,11 @@ private:
 };
 
 } // namespace
+
+Result<std::map<std::string, std::string>> compileModule(const PluginOptions &options, const ModuleText &module,
+                                                         const std::vector<std::string> &parts) {
+  return PluginCompiler(options).compile(module, parts);
+}
 
 std::shared_ptr<Compiler> makePluginCompiler(const PluginOptions &options) {
   return std::make_shared<PluginCompiler>(options);

@@ -17,7 +17,7 @@ constexpr uint32_t segmentBytes = 4 * 32 * 16;
 constexpr uint32_t dispatchTile = 8, combineTile = 16;
 /// A dispatch of many tiles is bound by memory and gains nothing from more threads; a short one and a combine hide
 /// their latency with them.
-constexpr uint32_t leastThreads = 128, streamingThreads = 256, mostThreads = 1024;
+constexpr uint32_t leastThreads = 128, streamingThreads = 512, mostThreads = 1024;
 
 uint32_t ceilDiv(uint64_t value, uint64_t by) { return uint32_t((value + by - 1) / by); }
 uint32_t roundUp(uint64_t value, uint32_t step) { return uint32_t((value + step - 1) / step * step); }

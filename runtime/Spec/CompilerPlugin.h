@@ -12,12 +12,15 @@ extern "C" {
 #endif
 
 /** Bumped whenever a struct or a meaning below changes; the loader refuses another value. */
-#define ILK_COMPILER_ABI 1
+#define ILK_COMPILER_ABI 2
 
 typedef struct ilk_compiler_request {
   size_t size;      /**< sizeof(ilk_compiler_request) of the caller */
-  const char *spec; /**< canonicalForm() of the KernelSpec */
+  const char *spec; /**< canonicalForm() of the KernelSpec; NULL if there is a module */
   size_t spec_size;
+  const char *module; /**< MLIR text of a module with one stage or kernel in place of a spec, or NULL */
+  size_t module_size;
+  const char *module_file;  /**< its name in messages, or NULL */
   const char *template_dir; /**< directory that overrides the embedded templates, or NULL */
   const char *parts; /**< comma-separated names of the parts wanted, of stages, expanded, verified, lowered, llvm,
                         ptx, cubin and meta */

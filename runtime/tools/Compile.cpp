@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 
 #include <unistd.h>
 
@@ -19,7 +20,7 @@ namespace interlock::tool {
 namespace {
 struct CompileFlags {
   LayerFlags layer;
-  std::string kernel, target = "sm_90a", emit, output, templates;
+  std::string kernel, module, target = "sm_90a", emit, output, templates;
 };
 
 /// What `--emit` can name, in the order of the pipeline. The cached ones are kept in the artefact; the others are
@@ -61,19 +62,19 @@ Result<KernelSpec> specOf(const CompileFlags &flags) {
   return spec;
 }
 
-Result<std::string> cubinOf(const Artifact &artifact) {
-  if (!artifact.binary.empty())
-    return artifact.binary;
+Result<std::string> cubinOf(const std::string &binary) {
+  if (!binary.empty())
+    return binary;
   return makeError(Code::notFound, "expected nvJitLink to assemble the PTX, found none; --emit ptx and ptxas would do");
 }
 
 /// Disassembles by the CUDA toolkit's tools, which read a file.
-Result<std::string> sassOf(const Context &context, const Artifact &artifact) {
+Result<std::string> sassOf(const Context &context, const std::string &binary) {
   auto nvdisasm = findProgram({"nvdisasm"}, context.searchPath);
   auto cuobjdump = findProgram({"cuobjdump"}, context.searchPath);
   if (!nvdisasm && !cuobjdump)
     return makeError(Code::notFound, "expected nvdisasm or cuobjdump on the PATH to print SASS, found neither");
-  ILK_ASSIGN_OR_RETURN(std::string cubin, cubinOf(artifact));
+  ILK_ASSIGN_OR_RETURN(std::string cubin, cubinOf(binary));
   std::error_code error;
   std::string pattern = (std::filesystem::temp_directory_path(error) / "interlock-XXXXXX").string();
   int file = mkstemp(pattern.data());
@@ -93,9 +94,9 @@ Result<std::string> productOf(const Context &context, const std::string &name, c
   if (name == "ptx")
     return artifact.text;
   if (name == "cubin")
-    return cubinOf(artifact);
+    return cubinOf(artifact.binary);
   if (name == "sass")
-    return sassOf(context, artifact);
+    return sassOf(context, artifact.binary);
   return artifact.meta.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
@@ -134,7 +135,38 @@ void describe(const Lookup &found, nlohmann::json &report) {
       report[key] = artifact.meta[key];
 }
 
+/// A product of a module that somebody wrote or that an earlier `--emit` printed.
+Status compileModuleFile(const Context &context, const CompileFlags &flags) {
+  if (flags.emit.empty() || flags.emit == "stages")
+    return makeError(Code::badInput,
+                     fmt::format("expected --emit expanded, verified, lowered, llvm, ptx, cubin, sass or "
+                                 "meta with --module, got '{}': a module is not cached",
+                                 flags.emit));
+  ILK_ASSIGN_OR_RETURN(Product product, parseEmit(flags.emit));
+  std::ifstream file(flags.module, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file.is_open() || file.bad())
+    return makeError(Code::badInput, fmt::format("expected to read {}, could not", flags.module));
+  std::string part = product.name == "sass" ? "cubin" : std::string(product.name);
+  ILK_ASSIGN_OR_RETURN(auto parts,
+                       compileModule({context.compilerPath, flags.templates}, {text, flags.module}, {part}));
+  std::string bytes = std::move(parts[part]);
+  if (product.name == "cubin") {
+    ILK_ASSIGN_OR_RETURN(bytes, cubinOf(bytes));
+  } else if (product.name == "sass") {
+    ILK_ASSIGN_OR_RETURN(bytes, sassOf(context, bytes));
+  }
+  nlohmann::json report = {
+      {"module", flags.module}, {"cache", "miss"}, {"reason", "a module is compiled anew each time"}};
+  ILK_RETURN_IF_ERROR(deliver(flags, bytes, report, context.json));
+  if (context.json)
+    print(report);
+  return {};
+}
+
 Status compile(const Context &context, const CompileFlags &flags) {
+  if (!flags.module.empty())
+    return compileModuleFile(context, flags);
   Product product{"", true};
   if (!flags.emit.empty()) {
     ILK_ASSIGN_OR_RETURN(product, parseEmit(flags.emit));
@@ -175,7 +207,9 @@ Status compile(const Context &context, const CompileFlags &flags) {
 void addCompile(CLI::App &app, Context &context) {
   CLI::App *command = app.add_subcommand("compile", "generate one kernel, or print a step of its making");
   auto flags = std::make_shared<CompileFlags>();
-  command->add_option("--kernel", flags->kernel, "dispatch or combine")->required();
+  auto *source = command->add_option_group("source")->require_option(1);
+  source->add_option("--kernel", flags->kernel, "dispatch or combine");
+  source->add_option("--module", flags->module, "MLIR file with one kernel: a product of --emit, or written by hand");
   command->add_option("--target", flags->target, "the chip to generate for (`interlock targets` lists them)");
   flags->layer.addTo(*command);
   command->add_option("--emit", flags->emit,

@@ -34,6 +34,9 @@ bool onGpu();
 /// A cache in memory: equal kernels are compiled once in this program.
 KernelCache &sharedCache();
 
+/// Compiles a module's text by the program's plugin; nothing is cached.
+Result<std::map<std::string, std::string>> compileText(const ModuleText &module, const std::vector<std::string> &parts);
+
 /// Skips where there is no device.
 class GpuTest : public testing::Test {
 protected:

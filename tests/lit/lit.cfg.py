@@ -5,9 +5,13 @@
 #   interlock, interlock-opt, FileCheck, not, split-file, mlir-opt, mlir-translate are on the PATH of every test
 #   %interlock_build the build tree
 #   %interlock_src   the source tree           %ptxas   ptxas, with the feature of the same name
-# Features: compiler (interlock-opt and the plugin were built), ptxas.
+# Features: compiler (interlock-opt and the plugin were built), ptxas, nvdisasm (on the PATH, in the toolkit, or from PyPI's
+# nvidia-cuda-nvdisasm), nvjitlink (the toolkit's library can be loaded).
 
+import ctypes
+import glob
 import os
+import shutil
 import sys
 
 import lit.formats
@@ -35,3 +39,25 @@ if config.has_compiler:
 if config.ptxas and not config.ptxas.endswith("-NOTFOUND"):
     config.available_features.add("ptxas")
     config.substitutions.append(("%ptxas", config.ptxas))
+
+
+def find_nvdisasm():
+    on_path = shutil.which("nvdisasm") or shutil.which("nvdisasm", path="/usr/local/cuda/bin")
+    wheels = [name for folder in sys.path for name in glob.glob(os.path.join(folder, "nvidia", "*", "bin", "nvdisasm"))]
+    return on_path or next(iter(wheels), None)
+
+
+def can_load(name):
+    try:
+        ctypes.CDLL(name)
+        return True
+    except OSError:
+        return False
+
+
+nvdisasm = find_nvdisasm()
+if nvdisasm:
+    config.available_features.add("nvdisasm")
+    config.environment["PATH"] += os.pathsep + os.path.dirname(nvdisasm)
+if any(can_load(f"libnvJitLink.so.{version}") for version in (13, 12)):
+    config.available_features.add("nvjitlink")

@@ -155,8 +155,13 @@ func.func @no_stages() {
 
 // -----
 
-// expected-error @+1 {{expected a payload of i32 or i64, got 'f32'}}
+// expected-error @+1 {{expected a payload of i32, i64 or a vector of 4, 8, … 64 i32, got 'f32'}}
 func.func private @payload(%h: !sync.handoff<f32>)
+
+// -----
+
+// expected-error @+1 {{expected a payload of i32, i64 or a vector of 4, 8, … 64 i32, got 'vector<6xi32>'}}
+func.func private @payload(%h: !sync.handoff<vector<6xi32>>)
 
 // -----
 

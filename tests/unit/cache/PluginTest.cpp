@@ -73,9 +73,12 @@ TEST(Plugin, WrongOnesAreRefusedInASentence) {
 // The identity is made part of a JSON object when templates are overridden, so it must be one.
 TEST(Plugin, AnIdentityThatIsNoObjectIsRefused) {
   TempFolder folder;
-  expectRefused({.path = FAKE_PLUGIN_NO_JSON}, Code::unsupported, "identity");
-  auto refused = makePluginCompiler({.path = FAKE_PLUGIN_NO_JSON, .templateDir = folder.path().string()})->identity();
-  ASSERT_FALSE(refused);
+  for (const std::string &templates : {std::string(), folder.path().string()}) {
+    auto refused = makePluginCompiler({.path = FAKE_PLUGIN_NO_JSON, .templateDir = templates})->identity();
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Code::unsupported);
+    EXPECT_NE(refused.error().message.find("identity"), std::string::npos) << refused.error().message;
+  }
 }
 
 // Corpus A09: the bytes of overriding templates count, not their folder or their times.

@@ -1,0 +1,169 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// Solves the dataflow: a worklist in reverse postorder, then what threads tell each other, until nothing is new.
+#include "analysis/ScopeModel/Flow.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace interlock::scope {
+namespace {
+
+/// A chain of hand-offs is followed this far.
+constexpr int maxHops = 4;
+
+std::vector<uint32_t> reversePostorder(const Program &program) {
+  std::vector<uint32_t> order;
+  if (program.blocks.empty())
+    return order;
+  std::vector<uint32_t> nextChild(program.blocks.size(), 0);
+  std::vector<bool> seen(program.blocks.size());
+  std::vector<uint32_t> stack{0};
+  seen[0] = true;
+  while (!stack.empty()) {
+    uint32_t b = stack.back();
+    const auto &successors = program.blocks[b].successors;
+    if (nextChild[b] == successors.size()) {
+      order.push_back(b);
+      stack.pop_back();
+      continue;
+    }
+    uint32_t s = successors[nextChild[b]++];
+    if (!seen[s]) {
+      seen[s] = true;
+      stack.push_back(s);
+    }
+  }
+  std::reverse(order.begin(), order.end());
+  return order;
+}
+
+/// Only some threads pass here, and it is known which.
+bool inRole(const Actor &actor) { return actor.threads != Actor::Threads::all || actor.ctas != Actor::Ctas::all; }
+
+} // namespace
+
+bool State::merge(const State &other) {
+  uint64_t fresh = 0;
+  for (size_t i = 0; i < bits.size(); ++i) {
+    fresh |= other.bits[i] & ~bits[i];
+    bits[i] |= other.bits[i];
+  }
+  return fresh != 0;
+}
+
+Flow::Mask Flow::mask(bool (*wanted)(const Program &, const SiteInfo &)) const {
+  Mask out(sites.words);
+  for (Site s = stateSites; s < sites.list.size(); ++s)
+    if (wanted(program, sites.list[s]))
+      out[s / 64] |= uint64_t(1) << (s % 64);
+  return out;
+}
+
+Flow::Flow(const Program &program, const Sites &sites)
+    : program(program), sites(sites), order(reversePostorder(program)), in(program.blocks.size(), State(sites.words)) {
+  waits = mask([](const Program &, const SiteInfo &s) { return s.isWait; });
+  accesses = mask([](const Program &, const SiteInfo &s) { return !s.isWait; });
+  ownShared = mask([](const Program &p, const SiteInfo &s) {
+    return !s.isWait && p.objects[s.access->object].space == Space::shared && !s.access->remote;
+  });
+  anyShared = mask([](const Program &p, const SiteInfo &s) {
+    return !s.isWait && p.objects[s.access->object].space == Space::shared;
+  });
+  globals = mask([](const Program &p, const SiteInfo &s) {
+    return !s.isWait && p.objects[s.access->object].space != Space::shared;
+  });
+  inits = mask([](const Program &, const SiteInfo &s) { return s.isInit; });
+  maps = mask([](const Program &, const SiteInfo &s) { return s.isMap; });
+  wide = mask([](const Program &p, const SiteInfo &s) {
+    return p.blocks[s.block].actor.threads == Actor::Threads::all && !p.blocks[s.block].actor.some;
+  });
+
+  answered.resize(program.objects.size());
+  for (const Event &e : program.events)
+    if (e.kind == EventKind::barrierArrive && e.barrier.known() && e.barrier.remote)
+      answered[e.barrier.object] = true;
+
+  // Releases and waits that meet are a group: those of one object, of one barrier of the CTA, of the cluster barrier.
+  std::unordered_map<uint64_t, uint32_t> groups;
+  groupOf.assign(program.events.size(), ~0u);
+  for (uint32_t b : order) {
+    const Block &block = program.blocks[b];
+    for (uint32_t i = block.first; i < block.first + block.count; ++i) {
+      const Event &e = program.events[i];
+      if (!mayRelease(e) && !mayAcquire(e))
+        continue;
+      uint64_t key;
+      if (const Access *signal = signalOf(e)) {
+        if (!signal->known())
+          continue;
+        key = signal->object;
+      } else if (e.kind != EventKind::clusterArrive && e.kind != EventKind::clusterWait && inRole(block.actor)) {
+        // A barrier that all threads pass at one place is in the state of the path already, as the cluster barrier is.
+        key = uint64_t(1) << 40 | e.id;
+      } else {
+        continue;
+      }
+      groupOf[i] = groups.try_emplace(key, uint32_t(groups.size())).first->second;
+    }
+  }
+  heardAt.assign(groups.size(), Mask(sites.words));
+  for (int hop = 0; hop < maxHops; ++hop) {
+    solve();
+    if (!exchange())
+      break;
+  }
+}
+
+void Flow::solve() {
+  if (order.empty())
+    return;
+  State &start = in[order[0]];
+  start.put(reach, startSite);
+  for (size_t w = 0; w < sites.words; ++w)
+    start[avoided][w] = waits[w];
+  std::vector<uint32_t> position(program.blocks.size(), ~0u);
+  for (uint32_t i = 0; i < order.size(); ++i)
+    position[order[i]] = i;
+  // Blocks in reverse postorder, again and again until a pass finds nothing to do: loops need one pass a nesting level.
+  std::vector<bool> todo(order.size(), true);
+  for (bool again = true; again;) {
+    again = false;
+    for (uint32_t i = 0; i < order.size(); ++i) {
+      if (!todo[i])
+        continue;
+      todo[i] = false;
+      uint32_t b = order[i];
+      State state = in[b];
+      const Block &block = program.blocks[b];
+      for (uint32_t e = block.first; e < block.first + block.count; ++e)
+        apply(state, b, e);
+      for (uint32_t s : block.successors)
+        if (in[s].merge(state)) {
+          todo[position[s]] = true;
+          again |= position[s] <= i;
+        }
+    }
+  }
+}
+
+bool Flow::exchange() {
+  bool news = false;
+  walk([&](uint32_t, uint32_t i, const State &state) {
+    const Event &e = program.events[i];
+    if (groupOf[i] == ~0u || !mayRelease(e) || e.kind == EventKind::asyncCopy || e.kind == EventKind::storeAsync)
+      return;
+    bool all = releases(e.order) || e.kind == EventKind::ctaBarrier || e.kind == EventKind::ctaArrive;
+    Mask &heardHere = heardAt[groupOf[i]];
+    for (size_t w = 0; w < sites.words; ++w) {
+      uint64_t told =
+          (state[reach][w] & ~(all ? 0 : state[open][w])) | (state[heard][w] & ~(all ? 0 : state[joined][w]));
+      told &= accesses[w];
+      news |= (told & ~heardHere[w]) != 0;
+      heardHere[w] |= told;
+    }
+  });
+  return news;
+}
+
+} // namespace interlock::scope

@@ -1,0 +1,102 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// The dataflow: at each event, what has happened on some path to it and what has not been done about it since. All
+// facts are of the form "there is a path on which …", so where paths meet the weakest state wins.
+#pragma once
+
+#include "analysis/ScopeModel/Sites.h"
+
+namespace interlock::scope {
+
+/// Sets of sites. `open` and those that end in cta … sys come four in a row, by scope.
+enum Set : uint8_t {
+  reach, ///< the access or the wait has happened
+  /// An access with no release fence of that scope behind it; a wait whose acquire, its own or by a fence behind it, is
+  /// narrower than that scope.
+  open,
+  openSc = open + 4,   ///< as open, if only fence.sc counted
+  fenced = openSc + 4, ///< some fence of that scope stands behind it on some path
+  joined = fenced + 4, ///< another thread's access, known to be over; no release fence of this thread behind that
+  late = joined + 4,   ///< another thread's wait; that thread had not acquired when a barrier of the CTA joined it
+  heard = late + 4,    ///< another thread's access, known to be over
+  unrestricted,        ///< as open at cluster scope, if a restricted fence counted for all memory
+  unjoined,            ///< no barrier of the CTA since
+  unlaned,             ///< the lanes of the warp have not met since
+  unproxied,           ///< no async proxy fence since
+  stuck,               ///< … nor before a barrier of the CTA: a fence behind that is another thread's
+  pending,             ///< an asynchronous operation that nothing has waited for
+  pendingRead,         ///< … whose source may still be read
+  windowed,            ///< made between the last barrier.cluster.arrive and its wait
+  unpublished,         ///< mbarrier.init that no cluster barrier has published
+  armed,               ///< will be published by the next barrier.cluster.wait
+  unmapped,            ///< a write of a tensor map without a release fence of the tensormap proxy
+  unacquiredMap,       ///< … without an acquire fence behind that
+  avoided,             ///< there is a path here without it
+  setCount,
+};
+
+inline size_t level(Scope scope) { return size_t(scope) - 1; } ///< of cta … sys
+
+/// The facts at one point.
+struct State {
+  std::vector<uint64_t> bits; ///< setCount sets of Sites::words words
+  size_t words = 0;
+
+  State() = default;
+  explicit State(size_t words) : bits(words * setCount), words(words) {}
+  uint64_t *operator[](size_t set) { return bits.data() + set * words; }
+  const uint64_t *operator[](size_t set) const { return bits.data() + set * words; }
+  bool has(size_t set, Site s) const { return (*this)[set][s / 64] >> (s % 64) & 1; }
+  void put(size_t set, Site s) { (*this)[set][s / 64] |= uint64_t(1) << (s % 64); }
+  void drop(size_t set, Site s) { (*this)[set][s / 64] &= ~(uint64_t(1) << (s % 64)); }
+  /// True if that changed anything.
+  bool merge(const State &other);
+};
+
+class Flow {
+public:
+  Flow(const Program &program, const Sites &sites);
+
+  /// Releases and waits that meet have the same group: those of one object, and those of one barrier of the CTA that
+  /// different threads pass at different places. ~0u: none.
+  uint32_t group(uint32_t event) const { return groupOf[event]; }
+  uint32_t groups() const { return uint32_t(heardAt.size()); }
+
+  /// Calls `visit(block, event, state)` for each event that can be reached, with the state before it.
+  template <class Visit> void walk(Visit visit) const {
+    for (uint32_t b : order) {
+      State state = in[b];
+      const Block &block = program.blocks[b];
+      for (uint32_t i = block.first; i < block.first + block.count; ++i) {
+        visit(b, i, static_cast<const State &>(state));
+        apply(state, b, i);
+      }
+    }
+  }
+
+private:
+  void solve();
+  bool exchange();
+  void apply(State &state, uint32_t block, uint32_t event) const;
+  void applyFence(State &state, const Event &e) const;
+  void applyWait(State &state, uint32_t event) const;
+  void applyAccess(State &state, uint32_t event) const;
+  void applyCtaBarrier(State &state) const;
+  void applyCluster(State &state, const Event &e) const;
+  void applyProxyFence(State &state, uint32_t block, const Event &e) const;
+  void applyLifetime(State &state, const Event &e) const;
+
+  using Mask = std::vector<uint64_t>;
+  Mask mask(bool (*wanted)(const Program &, const SiteInfo &)) const;
+
+  const Program &program;
+  const Sites &sites;
+  std::vector<uint32_t> order; ///< reachable blocks in reverse postorder
+  std::vector<State> in;
+  Mask waits, accesses, ownShared, anyShared, globals, inits, wide, maps;
+  std::vector<bool> answered;    ///< by object: barriers on which peers arrive
+  std::vector<Mask> heardAt;     ///< by group of signals: what their waits tell of other threads
+  std::vector<uint32_t> groupOf; ///< by event: the group whose release or wait it is, or ~0u
+};
+
+} // namespace interlock::scope

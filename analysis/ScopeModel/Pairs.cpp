@@ -1,0 +1,272 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// Finds the pairs: for each release and each wait that it may end, the accesses before the one and behind the other
+// that touch the same memory from different threads. Where one of several ways orders the two accesses, all is well.
+#include "analysis/ScopeModel/Pairs.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace interlock::scope {
+namespace {
+
+/// More steps than that are not taken: what is beyond is not judged.
+constexpr size_t maxSteps = 4'000'000;
+constexpr size_t maxReleases = 1024;
+constexpr size_t maxPairs = 8; ///< kept of one couple of accesses
+
+class Finder {
+public:
+  explicit Finder(Judge &judge) : judge(judge), program(judge.program), sites(judge.sites) {}
+  void run();
+
+private:
+  struct Couple {
+    std::vector<Pair> ways;
+  };
+
+  void collect();
+  void collectWaits();
+  std::vector<Site> waitsBehind(uint32_t arrive, uint32_t block) const;
+  void meet(size_t release, const std::vector<Site> &waits, uint32_t group);
+  bool conflict(const Pair &pair) const;
+  Scope distance(uint32_t release, Site wait) const;
+  bool meant(const Pair &pair, const State &atRelease) const;
+  void settle();
+
+  Judge &judge;
+  const Program &program;
+  const Sites &sites;
+  PairFacts facts;
+  std::vector<std::vector<Site>> waitsOf; ///< by group
+  std::unordered_map<uint64_t, Couple> couples;
+  size_t steps = 0;
+};
+
+/// A weak store is a signal only if nothing else is: where others are strong it resets.
+bool isReset(const Event &e, bool otherwiseStrong) {
+  return e.kind == EventKind::store && e.order == Order::weak && otherwiseStrong;
+}
+
+bool isBarrierGroup(const Event &e) { return signalOf(e) == nullptr; }
+
+void Finder::collect() {
+  std::vector<bool> strongGroup(judge.flow.groups());
+  for (uint32_t i = 0; i < program.events.size(); ++i)
+    if (uint32_t g = judge.flow.group(i);
+        g != ~0u && mayRelease(program.events[i]) && program.events[i].order != Order::weak)
+      strongGroup[g] = true;
+  facts.atAccess.assign(sites.list.size(), State(sites.words));
+  judge.flow.walk([&](uint32_t block, uint32_t i, const State &state) {
+    for (Site s : {sites.of[i][0], sites.of[i][1]})
+      if (s != Sites::none)
+        facts.atAccess[s].merge(state);
+    const Event &e = program.events[i];
+    if (!mayRelease(e) || facts.releases.size() >= maxReleases)
+      return;
+    uint32_t group = judge.flow.group(i);
+    if (group != ~0u ? waitsOf[group].empty() || isReset(e, strongGroup[group]) : !isBarrierGroup(e))
+      return;
+    facts.releases.push_back(i);
+    facts.blockOf.push_back(block);
+    facts.before.push_back(state);
+  });
+}
+
+void Finder::collectWaits() {
+  waitsOf.resize(judge.flow.groups());
+  for (Site s = stateSites; s < sites.list.size(); ++s) {
+    if (!sites.list[s].isWait)
+      continue;
+    uint32_t event = sites.list[s].event;
+    if (uint32_t g = judge.flow.group(event); g != ~0u)
+      waitsOf[g].push_back(s);
+  }
+}
+
+/// The waits of the cluster barrier that come next behind an arrival at it.
+std::vector<Site> Finder::waitsBehind(uint32_t arrive, uint32_t block) const {
+  std::vector<Site> waits;
+  std::vector<std::pair<uint32_t, uint32_t>> todo{{block, arrive + 1}};
+  std::vector<bool> seen(program.blocks.size());
+  while (!todo.empty()) {
+    auto [b, from] = todo.back();
+    todo.pop_back();
+    const Block &here = program.blocks[b];
+    uint32_t i = from, end = here.first + here.count;
+    while (i < end && program.events[i].kind != EventKind::clusterWait)
+      ++i;
+    if (i < end) {
+      if (Site s = sites.of[i][2]; s != Sites::none && std::find(waits.begin(), waits.end(), s) == waits.end())
+        waits.push_back(s);
+      continue;
+    }
+    for (uint32_t next : here.successors)
+      if (!seen[next]) {
+        seen[next] = true;
+        todo.push_back({next, program.blocks[next].first});
+      }
+  }
+  return waits;
+}
+
+/// How far the thread that signals is from the one that waits.
+Scope Finder::distance(uint32_t release, Site wait) const {
+  const Event &r = program.events[release];
+  const Event &w = judge.eventOf(wait);
+  if (r.kind == EventKind::clusterArrive)
+    return judge.clusterDistance();
+  const Access *signal = signalOf(r);
+  if (!signal)
+    return Scope::cta;
+  const Object &object = judge.object(*signal);
+  if (object.space == Space::shared || object.space == Space::unknown) {
+    bool crosses = signal->remote || signalOf(w)->remote || r.multicast || (r.dst.known() && r.dst.remote);
+    return crosses ? judge.clusterDistance() : Scope::cta;
+  }
+  const Access &read = *signalOf(w);
+  return signal->perCta && read.perCta && signal->formula == read.formula ? Scope::cta : object.reach;
+}
+
+/// The two accesses can touch the same bytes, from different threads, one of them writing.
+bool Finder::conflict(const Pair &pair) const {
+  const SiteInfo &a = sites.list[pair.a], &b = sites.list[pair.b];
+  // Two writes need an order too, but which of two is meant to last is seldom plain: only reads tell.
+  if (!a.isData || !b.isData || a.writes == b.writes)
+    return false;
+  const Event &first = judge.eventOf(pair.a), &second = judge.eventOf(pair.b), &r = program.events[pair.release];
+  bool firstAsync = first.kind == EventKind::asyncCopy, secondAsync = second.kind == EventKind::asyncCopy;
+  if (firstAsync && (secondAsync || !a.writes))
+    return false; // asynchronous reads are over by their own completion, and async after async is one proxy
+  const Access &x = *a.access, &y = *b.access;
+  if (apart(x, y))
+    return false;
+  if (const Access *signal = signalOf(r); signal && signal->object == x.object)
+    return false;
+  bool crosses = pair.distance > Scope::cta, own = x.formula == y.formula && x.perThread && y.perThread;
+  if (judge.object(x).space == Space::shared) {
+    bool local = !x.remote && !y.remote;
+    bool clusterBarrier = r.kind == EventKind::clusterArrive;
+    if (local && (own || sameThread(judge.actorOf(pair.a), judge.actorOf(pair.b))))
+      return false;
+    if (clusterBarrier)
+      return true;
+    if (crosses ? local || (x.remote && y.remote) : !local)
+      return false;
+    return !(local && inOtherCtas(judge.actorOf(pair.a), judge.actorOf(pair.b)));
+  }
+  bool sameCta = x.formula == y.formula && x.perCta && y.perCta;
+  if (own && (sameCta || !crosses))
+    return false;
+  if (sameCta && crosses)
+    return false;
+  return crosses || !sameThread(judge.actorOf(pair.a), judge.actorOf(pair.b));
+}
+
+/// A relaxed value that a branch depends on is a signal only where somebody meant to publish by it: else every counter
+/// that hands out work would be one.
+bool Finder::meant(const Pair &pair, const State &atRelease) const {
+  const Event &wait = judge.eventOf(pair.wait), &signal = program.events[pair.release];
+  if (wait.kind != EventKind::load && wait.kind != EventKind::atomic)
+    return true;
+  if (wait.poll == Poll::loop || acquires(wait.order) || releases(signal.order))
+    return true;
+  for (size_t l = 0; l < 4; ++l)
+    if (atRelease.has(fenced + l, pair.a))
+      return true;
+  return false;
+}
+
+void Finder::meet(size_t index, const std::vector<Site> &waits, uint32_t group) {
+  uint32_t release = facts.releases[index];
+  const Event &r = program.events[release];
+  const State &before = facts.before[index];
+  const Actor &speaker = program.blocks[facts.blockOf[index]].actor;
+  bool completion = r.kind == EventKind::asyncCopy || r.kind == EventKind::storeAsync;
+  for (Site a = stateSites; a < sites.list.size(); ++a) {
+    bool transaction = completion && sites.of[release][1] == a;
+    if (sites.list[a].isWait || !sites.list[a].isData)
+      continue;
+    if (!transaction && !before.has(reach, a) && !before.has(heard, a))
+      continue;
+    // Of what came before a transaction only the issuer's own plain writes could be thought to travel with it.
+    if (completion && !transaction &&
+        (!sites.list[a].writes || judge.eventOf(a).kind != EventKind::store || !before.has(reach, a)))
+      continue;
+    for (Site b : sites.byObject[sites.list[a].access->object])
+      for (Site wait : waits) {
+        if (++steps > maxSteps)
+          return;
+        if (!facts.atAccess[b].has(reach, wait))
+          continue;
+        if (signalOf(r) && apart(*signalOf(r), *signalOf(judge.eventOf(wait))))
+          continue;
+        Pair pair{a, b, release, wait, group, distance(release, wait), completion};
+        if (pair.distance == Scope::cta && sameThread(speaker, judge.actorOf(wait)) && !isBarrierGroup(r))
+          continue;
+        if (!conflict(pair) || !meant(pair, before))
+          continue;
+        // The cluster barrier is a barrier of the CTA too, for what is in its own shared memory.
+        if (r.kind == EventKind::clusterArrive && !sites.list[a].access->remote && !sites.list[b].access->remote &&
+            judge.object(*sites.list[a].access).space == Space::shared)
+          pair.distance = Scope::cta;
+        judgePair(judge, pair, facts.blockOf[index], before, facts.atAccess[b]);
+        Couple &couple = couples[uint64_t(a) << 32 | b];
+        if (couple.ways.size() < maxPairs || pair.orders())
+          couple.ways.push_back(pair);
+      }
+  }
+}
+
+void Finder::settle() {
+  // In the order of the text, so that reports do not depend on hashing.
+  std::vector<uint64_t> keys;
+  for (auto &[key, couple] : couples)
+    keys.push_back(key);
+  std::sort(keys.begin(), keys.end());
+  for (uint64_t key : keys) {
+    std::vector<Pair> &ways = couples[key].ways;
+    const Pair *best = nullptr;
+    std::vector<const Pair *> faulty;
+    for (const Pair &way : ways) {
+      if (way.orders())
+        continue;
+      // Another mechanism that reaches as far does what this one does not.
+      bool done = std::any_of(ways.begin(), ways.end(), [&](const Pair &other) {
+        bool another = other.group != way.group || (way.completion && !other.completion);
+        return other.orders() && another && other.distance >= way.distance;
+      });
+      if (done)
+        continue;
+      faulty.push_back(&way);
+      if (!best || way.faults() < best->faults() ||
+          (way.faults() == best->faults() && best->completion && !way.completion))
+        best = &way;
+    }
+    for (const Pair *way : faulty)
+      if (way->group == best->group && (best->completion || !way->completion))
+        reportPair(judge, *way);
+  }
+}
+
+void Finder::run() {
+  collectWaits();
+  collect();
+  for (size_t i = 0; i < facts.releases.size(); ++i) {
+    uint32_t event = facts.releases[i];
+    const Event &e = program.events[event];
+    if (uint32_t g = judge.flow.group(event); g != ~0u)
+      meet(i, waitsOf[g], g);
+    else if (e.kind == EventKind::clusterArrive)
+      meet(i, waitsBehind(event, facts.blockOf[i]), ~0u);
+    else if (e.kind == EventKind::ctaBarrier && sites.of[event][2] != Sites::none)
+      meet(i, {sites.of[event][2]}, ~1u - uint32_t(i));
+  }
+  settle();
+}
+
+} // namespace
+
+void judgePairs(Judge &judge) { Finder(judge).run(); }
+
+} // namespace interlock::scope
