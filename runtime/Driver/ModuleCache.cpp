@@ -122,13 +122,17 @@ Status ModuleCache::launch(StreamId stream, KernelId kernel, const LaunchConfig 
   // It is held by the caller, so it stays. Noted only afterwards: else the stream might be seen idle in between.
   ILK_RETURN_IF_ERROR(below->launch(stream, module->kernel, config, params));
   std::lock_guard lock(mutex);
+  noteUse(stream, module);
+  return {};
+}
+
+void ModuleCache::noteUse(StreamId stream, Modules::iterator module) {
   if (auto capture = captures.find(stream); capture != captures.end()) {
     ++module->graphs;
     capture->second.push_back(module);
   } else {
     module->ranOn.insert(stream);
   }
-  return {};
 }
 
 Status ModuleCache::beginCapture(StreamId stream) {
@@ -157,7 +161,7 @@ Status ModuleCache::launchGraph(StreamId stream, GraphId graph) {
   std::lock_guard lock(mutex);
   if (auto used = graphs.find(graph); used != graphs.end())
     for (Modules::iterator module : used->second)
-      module->ranOn.insert(stream);
+      noteUse(stream, module); // a graph may be captured into another one
   return {};
 }
 

@@ -53,6 +53,8 @@ private:
   Status requireOwnProcess() const;
   Modules::iterator find(uint32_t device, const KernelImage &image, size_t hash);
   KernelId hold(Modules::iterator module);
+  /// It was launched on the stream, or captured there.
+  void noteUse(StreamId stream, Modules::iterator module);
   void release(const Used &used);
   bool inUse(Module &module);
   void trim();

@@ -202,6 +202,26 @@ TEST_F(Modules, A21AGraphKeepsItsModules) {
   EXPECT_EQ(cache->loaded(), 0u);
 }
 
+TEST_F(Modules, A21AGraphInAGraphKeepsItsModules) {
+  open({.count = 0});
+  KernelId kernel = load(4);
+  ASSERT_TRUE(cache->beginCapture(stream));
+  launch(kernel);
+  auto inner = cache->endCapture(stream);
+  ASSERT_TRUE(inner);
+  ASSERT_TRUE(cache->beginCapture(stream));
+  ASSERT_TRUE(cache->launchGraph(stream, *inner));
+  auto outer = cache->endCapture(stream);
+  ASSERT_TRUE(outer);
+  ASSERT_TRUE(cache->unload(kernel));
+  ASSERT_TRUE(cache->destroyGraph(*inner));
+  EXPECT_EQ(cache->loaded(), 1u);
+  ASSERT_TRUE(cache->launchGraph(stream, *outer));
+  EXPECT_EQ(value(), 4u);
+  ASSERT_TRUE(cache->destroyGraph(*outer));
+  EXPECT_EQ(cache->loaded(), 0u);
+}
+
 TEST_F(Modules, NothingIsUnloadedBesideACapture) {
   open({.count = 0});
   auto other = cache->createStream(0);
