@@ -40,7 +40,8 @@ Result<OperationKernels> OperationKernels::get(Driver &driver, KernelCache &cach
   OperationKernels made(driver);
   // Everything that can be refused is refused here: both specs, then both kernels.
   for (KernelKind kind : {KernelKind::dispatch, KernelKind::combine}) {
-    ILK_ASSIGN_OR_RETURN(made.kernels[size_t(kind)].report, planKernel(layer, kind, devices.info, devices.sharing, options));
+    ILK_ASSIGN_OR_RETURN(made.kernels[size_t(kind)].report,
+                         planKernel(layer, kind, devices.info, devices.sharing, options));
   }
   for (Kernel &kernel : made.kernels) {
     ILK_ASSIGN_OR_RETURN(auto found, cache.get(kernel.report.spec));
