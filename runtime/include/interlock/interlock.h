@@ -61,7 +61,8 @@ typedef uint64_t ilk_stream, ilk_graph, ilk_address;
 enum { ILK_DRIVER_ANY = 0, ILK_DRIVER_CUDA = 1, ILK_DRIVER_EMULATOR = 2 };
 
 /** Where the library's own device memory comes from: an engine's pool. Addresses are multiples of 256 and reachable
- * from every device of the driver. Both are called from the thread of the call that needs memory. */
+ * from every device of the driver. Windows that other devices or processes map may come from the driver all the same.
+ * Both are called from the thread of the call that needs memory or gives it back. */
 typedef struct ilk_allocator {
   size_t size;
   void *user;

@@ -3,8 +3,10 @@
 // Loading the compiler plugin: the right one, the wrong ones, none.
 #include "runtime/Cache/Compiler.h"
 #include "runtime/Cache/KernelCache.h"
+#include "runtime/Spec/CompilerPlugin.h"
 #include "tests/unit/cache/FakeCompiler.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -62,7 +64,10 @@ void expectRefused(const PluginOptions &options, Code code, const char *part) {
 }
 
 TEST(Plugin, WrongOnesAreRefusedInASentence) {
-  expectRefused({.path = FAKE_PLUGIN_OTHER_ABI}, Code::unsupported, "expected a compiler plugin of interface 1, got 2");
+  expectRefused(
+      {.path = FAKE_PLUGIN_OTHER_ABI}, Code::unsupported,
+      fmt::format("expected a compiler plugin of interface {}, got {}", ILK_COMPILER_ABI, ILK_COMPILER_ABI + 1)
+          .c_str());
   expectRefused({.path = FAKE_PLUGIN_INCOMPLETE}, Code::unsupported, "an incomplete one");
   expectRefused({.path = "/nowhere/libinterlock_compiler.so"}, Code::notFound, "libinterlock_compiler.so");
   TempFolder folder;
