@@ -22,16 +22,19 @@ find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 find_package(zstd REQUIRED)
 find_path(INTERLOCK_EXPECTED_INCLUDE tl/expected.hpp REQUIRED)
 
-add_library(InterlockCommon INTERFACE)
-target_compile_features(InterlockCommon INTERFACE cxx_std_20)
-target_include_directories(InterlockCommon INTERFACE
+# How everything is compiled; InterlockCommon adds what everything links.
+add_library(InterlockFlags INTERFACE)
+target_compile_features(InterlockFlags INTERFACE cxx_std_20)
+target_include_directories(InterlockFlags INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/runtime/include>
   ${INTERLOCK_EXPECTED_INCLUDE})
-target_compile_options(InterlockCommon INTERFACE
+target_compile_options(InterlockFlags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wno-missing-field-initializers -fvisibility=hidden -fvisibility-inlines-hidden>
   $<$<COMPILE_LANGUAGE:CXX>:-ffunction-sections -fdata-sections>)
-target_link_options(InterlockCommon INTERFACE -Wl,--gc-sections)
-target_link_libraries(InterlockCommon INTERFACE fmt::fmt nlohmann_json::nlohmann_json)
+target_link_options(InterlockFlags INTERFACE -Wl,--gc-sections)
+target_link_libraries(InterlockFlags INTERFACE nlohmann_json::nlohmann_json)
+add_library(InterlockCommon INTERFACE)
+target_link_libraries(InterlockCommon INTERFACE InterlockFlags fmt::fmt)
 
 # interlock_add_library(InterlockFoo SOURCES a.cpp … [LINK InterlockBar …]): a static library with its alias
 # interlock::Foo, position independent because libinterlock.so and the plugin are made of these.

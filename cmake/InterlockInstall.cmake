@@ -49,6 +49,7 @@ function(interlock_install_program target component)
 endfunction()
 interlock_install_program(interlock-tool runtime)
 interlock_install_program(interlock-opt compiler)
+install(TARGETS scope-lint RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
 
 if(TARGET interlock_compiler)
   # Not exported: nobody links it, libinterlock.so opens it.

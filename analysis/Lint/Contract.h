@@ -4,11 +4,13 @@
 // weighed. Contracts come from a file or from comment lines of the PTX, in one form.
 #pragma once
 
-#include "analysis/ScopeModel/Finding.h"
+#include "analysis/PTX/Module.h"
 
 #include <tl/expected.hpp>
 
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,19 +20,26 @@ namespace interlock::lint {
 /// How far away the furthest agent is that accesses the memory that a parameter points to.
 enum class Peers : uint8_t { cta, cluster, gpu, sys, nic };
 
+/// Where a statement of a contract stands: in a contract file, or in the PTX itself. Both count from 1.
+struct Origin {
+  std::string file;
+  uint32_t line = 0, column = 0;
+};
+
 /// What is known of one parameter, counted from 0.
 struct ParamContract {
   std::optional<Peers> peers;
   bool readOnlyDuringKernel = false; ///< nobody writes it while the kernel runs: non-coherent loads are right
   bool pairsAcrossKernels = false;   ///< the other half of its releases or acquires is in another kernel
+  Origin writtenAt;                  ///< of the last statement about it
 };
 
 /// "This finding is known, and why it stands": rule SLnn, on one line of the text or (line 0) anywhere in the function
 /// or (function empty) in the file.
 struct Waiver {
   std::string rule, function, reason;
-  uint32_t line = 0;      ///< of the instruction that is waived
-  scope::Place writtenAt; ///< of the waiver itself
+  uint32_t line = 0; ///< of the instruction that is waived
+  Origin writtenAt;
 };
 
 struct Contract {
@@ -40,24 +49,33 @@ struct Contract {
 };
 
 struct ContractError {
-  std::string file;
-  uint32_t line = 0, column = 0;
+  Origin at;
   std::string message; ///< one lower-case sentence
+  /// `file:line:column: message`.
   std::string str() const;
 };
 
-/// Reads a contract file: one statement a line, `#` starts a comment.
+/// Reads a contract file: one statement a line. `#` starts a comment, but not in the reason of a waiver.
 ///
 ///     param 0 peers=sys                    # of every kernel
 ///     kernel dispatch param 3 ro-during-kernel
-///     kernel dispatch param 5 pairs-across-kernels
+///     kernel dispatch param 5 peers=sys, pairs-across-kernels
 ///     waive SL27 kernel dispatch: all CTAs are resident, the launcher checks it
 [[nodiscard]] tl::expected<Contract, ContractError> readContract(std::string_view text, std::string_view file);
-/// The same statements in a PTX text, each on a comment line `// contract: …`. One inside a function's body, or on a
-/// line right before it, holds for that function; a waiver without a kernel holds for the instruction on its own or the
-/// next line.
-[[nodiscard]] tl::expected<Contract, ContractError> contractOfComments(std::string_view ptx, std::string_view file);
+/// The same statements in a PTX text, of which `module` was read, each on a comment line `// contract: …`. One inside a
+/// function, or on the lines right before it, holds for that function; a waiver without a kernel in a body holds for
+/// the instruction on its own line or, where it has a line of its own, for the next one. Elsewhere they hold for the
+/// file.
+[[nodiscard]] tl::expected<Contract, ContractError> contractOfComments(std::string_view ptx, const ptx::Module &module,
+                                                                       std::string_view file);
 /// What `more` says is added to `contract` and wins over it.
 void merge(Contract &contract, Contract more);
+
+/// The first statement about a parameter that its kernel does not have; one about every kernel needs one that has it.
+/// Kernels that the module lacks are passed over.
+[[nodiscard]] std::optional<ContractError> findMissingParameter(const Contract &contract, const ptx::Module &module);
+/// The first statement that names a function that is none of these.
+[[nodiscard]] std::optional<ContractError> findMissingFunction(const Contract &contract,
+                                                               const std::set<std::string, std::less<>> &functions);
 
 } // namespace interlock::lint

@@ -187,13 +187,16 @@ scope::Object Extractor::describe(const Piece &piece) const {
     object.space = scope::Space::global;
     break;
   case ptx::Space::none: // a pointer that a kernel gets or loads leads to global memory
-    object.space = function.entry || root.kind == RootKind::loaded ? scope::Space::global : scope::Space::unknown;
+    object.space = function.entry || (root.kind == RootKind::loaded || root.kind == RootKind::computed)
+                       ? scope::Space::global
+                       : scope::Space::unknown;
     break;
   default:
     object.space = scope::Space::other;
   }
   if (root.kind == RootKind::dynamic)
     object.space = scope::Space::shared;
+  object.computed = root.kind == RootKind::computed;
   object.persistent = root.moduleScope && root.space == ptx::Space::global;
   if (root.parameter == ~0u)
     return object;
@@ -217,10 +220,12 @@ void Extractor::complete(scope::Access &access, const Use &use) const {
   access.offset = v.constant;
   int64_t width = std::max<int64_t>(1, use.bytes), lane = 0, warp = 0, thread = 0;
   bool others = false;
+  access.single = true;
   for (unsigned i = 0; i < v.count; ++i) {
     const Symbol &s = values.symbol(v.terms[i].symbol);
     int64_t factor = std::abs(v.terms[i].factor);
     access.perCta |= s.perCta;
+    access.single &= s.uniform && !s.perCta && s.kind != SymbolKind::merged;
     if (s.kind == SymbolKind::special && s.special == "tid" && s.component == 'x')
       thread = factor;
     else if (s.kind == SymbolKind::special && s.special == "laneid")

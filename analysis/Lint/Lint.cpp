@@ -6,6 +6,7 @@
 #include "analysis/Lint/Decode.h"
 #include "analysis/Lint/Extract.h"
 #include "analysis/Lint/Versions.h"
+#include "analysis/Lint/Waivers.h"
 
 #include <fmt/format.h>
 
@@ -48,30 +49,6 @@ void checkBoundaries(const std::vector<Kernel> &kernels, std::vector<Finding> &f
         findings.push_back(std::move(finding));
       }
   }
-}
-
-bool covers(const Waiver &waiver, const Finding &finding) {
-  if (waiver.rule != finding.rule)
-    return false;
-  if (waiver.line)
-    return waiver.line == finding.place.line;
-  return waiver.function.empty() || waiver.function == finding.function;
-}
-
-void waive(Report &report, const Contract &contract) {
-  std::vector<bool> used(contract.waivers.size());
-  std::vector<Finding> kept;
-  for (Finding &finding : report.findings) {
-    bool waived = false;
-    for (size_t i = 0; i < used.size(); ++i)
-      if (covers(contract.waivers[i], finding))
-        waived = used[i] = true;
-    (waived ? report.waived : kept).push_back(std::move(finding));
-  }
-  report.findings = std::move(kept);
-  for (size_t i = 0; i < used.size(); ++i)
-    if (!used[i])
-      report.unusedWaivers.push_back(contract.waivers[i]);
 }
 
 /// By place; one finding where several kernels show the same fault of a function that they share.
@@ -121,7 +98,7 @@ Report check(const ptx::Module &module, const Options &options) {
   checkBoundaries(kernels, report.findings);
   checkVersions(module, report.findings);
   tidy(report.findings);
-  waive(report, options.contract);
+  applyWaivers(report, options.contract);
   return report;
 }
 

@@ -7,6 +7,10 @@
 #include "analysis/PTX/Module.h"
 #include "analysis/ScopeModel/Finding.h"
 
+#include <map>
+#include <string>
+#include <vector>
+
 namespace interlock::lint {
 
 struct Options {
@@ -16,9 +20,15 @@ struct Options {
   Contract contract;
 };
 
+/// A finding that its author has weighed, and by which waiver.
+struct WaivedFinding {
+  scope::Finding finding;
+  Waiver waiver;
+};
+
 struct Report {
   std::vector<scope::Finding> findings; ///< by place; without those that a waiver covers
-  std::vector<scope::Finding> waived;
+  std::vector<WaivedFinding> waived;
   std::vector<Waiver> unusedWaivers;
   /// Opcodes that the lint knows nothing of, with how often they occur: they were taken to touch any memory.
   std::map<std::string, uint32_t> unknownOpcodes;

@@ -29,8 +29,7 @@ public:
     joinOverlaps();
     if (!barrier)
       joinUnrolled();
-    if (barrier || named)
-      joinArrays(barrier);
+    joinArrays(barrier, named ? INT64_MAX : unrollGap);
   }
 
   uint32_t find(uint32_t i) {
@@ -65,16 +64,17 @@ private:
       it->second = i;
     }
   }
-  /// A constant place behind the begin of an array is an element of it. Of barriers that is only taken for granted of
-  /// their initialisation: another use of a constant place is a barrier by itself.
-  void joinArrays(bool barrier) {
+  /// A constant place behind the begin of an array, and not too far away, is an element of it. Of barriers that is only
+  /// taken for granted of their initialisation: another use of a constant place is a barrier by itself.
+  void joinArrays(bool barrier, int64_t gap) {
     uint32_t array = ~0u;
     for (uint32_t i = 0; i < spans.size(); ++i) {
       if (spans[i].indexed)
         array = i;
       else if (barrier && !spans[i].init)
         array = ~0u;
-      else if (array != ~0u && (barrier ? spans[i].init : !spans[i].signal))
+      else if (array != ~0u &&
+               (barrier ? spans[i].init : !spans[i].signal && spans[i].begin - spans[array].begin <= gap))
         join(array, i);
     }
   }

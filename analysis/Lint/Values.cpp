@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 namespace interlock::lint {
 namespace {
@@ -260,7 +261,7 @@ Value Values::address(uint32_t node, const Operand &o) const {
     if (v.terms[i].factor != 1 || (s.kind != SymbolKind::merged && s.kind != SymbolKind::opaque))
       continue;
     Root root;
-    root.kind = RootKind::loaded;
+    root.kind = RootKind::computed;
     root.name = "memory behind a computed pointer";
     root.definedAt = s.kind == SymbolKind::opaque ? s.a : ~0u;
     v.root = internRoot(fmt::format("s{}", v.terms[i].symbol), root);
@@ -436,10 +437,9 @@ Value Values::computeLogic(uint32_t node) {
   }
   if (op == "rem" && b.isConstant() && b.constant == 32 && is(a, "tid"))
     return special("laneid", 0);
-  if (op == "or" && a.known && b.isConstant() && b.constant >= 0) {
-    int64_t low = 1;
-    while (low <= b.constant)
-      low <<= 1;
+  if (op == "or" && a.known && b.isConstant() && b.constant >= 0 && b.constant <= INT32_MAX) {
+    // An addition, if no bit of the constant can be set in the other one.
+    int64_t low = int64_t(std::bit_ceil(uint64_t(b.constant) + 1));
     bool apart = a.constant % low == 0 && !a.isPlace();
     for (unsigned i = 0; i < a.count; ++i)
       apart &= a.terms[i].factor % low == 0;

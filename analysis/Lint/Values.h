@@ -20,6 +20,7 @@ enum class RootKind : uint8_t {
   dynamic,   ///< the dynamic shared memory of the CTA, whatever its symbols are called
   parameter, ///< the value of a kernel parameter
   loaded,    ///< a pointer that was loaded from memory
+  computed,  ///< a pointer that is chosen or computed: it may lead to any of the others
 };
 
 struct Root {

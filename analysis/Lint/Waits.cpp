@@ -12,6 +12,10 @@ namespace {
 constexpr uint32_t maxPollBlocks = 48;
 /// A condition is made of few instructions.
 constexpr size_t maxSlice = 24;
+/// A register that is written in more places tells nothing.
+constexpr size_t maxDefinitions = 8;
+/// A result is told to others soon after it came.
+constexpr uint32_t maxTellDistance = 32;
 
 } // namespace
 
@@ -26,29 +30,45 @@ Waits::Waits(const Flat &flat, const Graph &graph, const Values &values)
 
 /// The condition at the end of `block` is made of what `node` returned.
 bool Waits::decides(uint32_t node, uint32_t block) const {
-  std::vector<uint32_t> slice(values.definitions(flat.blocks[block].condition).begin(),
-                              values.definitions(flat.blocks[block].condition).end());
-  for (size_t i = 0; i < slice.size() && i < maxSlice; ++i) {
-    if (slice[i] == node)
+  const FlatBlock &b = flat.blocks[block];
+  return feeds(node, b.count ? b.first + b.count - 1 : ~0u, b.condition);
+}
+
+/// What the register holds at node `at` is made of what `node` returned.
+bool Waits::feeds(uint32_t node, uint32_t at, uint32_t reg) const {
+  std::vector<uint32_t> slice;
+  auto follow = [&](uint32_t from, uint32_t r) {
+    auto list = values.definitions(r);
+    uint32_t d = from == ~0u ? ~0u : values.reaching(from, r);
+    if (d != ~0u)
+      list = {list.data() + (std::lower_bound(list.begin(), list.end(), d) - list.begin()), 1};
+    else if (list.size() > maxDefinitions)
+      return;
+    for (uint32_t one : list)
+      if (slice.size() < maxSlice && std::find(slice.begin(), slice.end(), one) == slice.end())
+        slice.push_back(one);
+  };
+  // The last instruction of a block may itself write what the block branches on.
+  if (at != ~0u && destination(*flat.nodes[at].in) &&
+      flat.reg(flat.nodes[at], destination(*flat.nodes[at].in)->index) == reg)
+    slice.push_back(at);
+  else
+    follow(at, reg);
+  for (size_t i = 0; i < slice.size(); ++i) {
+    uint32_t d = slice[i];
+    if (d == node)
       return true;
-    const ptx::Instruction &in = *flat.nodes[slice[i]].in;
-    auto follow = [&](const ptx::Operand &o) {
-      if (o.kind != ptx::OperandKind::reg)
-        return;
-      for (uint32_t d : values.definitions(flat.reg(flat.nodes[slice[i]], o.index)))
-        if (slice.size() < maxSlice && std::find(slice.begin(), slice.end(), d) == slice.end())
-          slice.push_back(d);
-    };
+    const ptx::Instruction &in = *flat.nodes[d].in;
     if (in.guard != ptx::Instruction::noGuard)
-      for (uint32_t d : values.definitions(flat.reg(flat.nodes[slice[i]], in.guard)))
-        if (slice.size() < maxSlice && std::find(slice.begin(), slice.end(), d) == slice.end())
-          slice.push_back(d);
+      follow(d, flat.reg(flat.nodes[d], in.guard));
     if (isSideEffect(in) && in.opcode != "shfl" && in.opcode != "vote")
       continue;
     for (size_t k = 1; k < in.operands.size(); ++k) {
-      follow(in.operands[k]);
+      if (in.operands[k].kind == ptx::OperandKind::reg)
+        follow(d, flat.reg(flat.nodes[d], in.operands[k].index));
       for (const ptx::Operand &e : in.operands[k].elements)
-        follow(e);
+        if (e.kind == ptx::OperandKind::reg)
+          follow(d, flat.reg(flat.nodes[d], e.index));
     }
   }
   return false;
@@ -81,6 +101,15 @@ WaitShape Waits::shapeOf(uint32_t node, const Decoded &decoded, const Value &pla
   // A branch near by that depends on it.
   uint32_t b = block;
   for (int hops = 0; hops < 4; ++hops) {
+    // Or it is told to the other threads through shared memory, who branch on it.
+    const FlatBlock &here = flat.blocks[b];
+    uint32_t from = hops ? here.first : node + 1, to = std::min(here.first + here.count, from + maxTellDistance);
+    for (uint32_t n = from; n < to && decoded.event.kind == scope::EventKind::atomic; ++n) {
+      const ptx::Instruction &in = *flat.nodes[n].in;
+      if (in.opcode == "st" && (in.has("shared") || in.has("shared::cta")) && in.operands.size() == 2 &&
+          in.operands[1].kind == ptx::OperandKind::reg && feeds(node, n, flat.reg(flat.nodes[n], in.operands[1].index)))
+        return {scope::Poll::test, Loop::none};
+    }
     if (flat.blocks[b].condition != ~0u) {
       if (decides(node, b))
         return {scope::Poll::test, Loop::none};

@@ -27,6 +27,7 @@ public:
 
 private:
   bool decides(uint32_t node, uint32_t block) const;
+  bool feeds(uint32_t node, uint32_t at, uint32_t reg) const;
   uint32_t outerLoop(uint32_t node, const WaitShape &shape) const;
   int flips(uint32_t reg, uint32_t loop) const;
 

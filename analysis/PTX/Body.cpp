@@ -10,15 +10,18 @@
 namespace interlock::ptx {
 
 void Parser::body(Function &fn) {
+  fn.body = peek().at;
   expectPunct("{", "the header of a function");
   std::vector<uint32_t> outer;
   for (;;) {
     if (failed())
       return;
     if (isPunct("{")) {
-      take();
+      Location at = take().at;
       outer.push_back(scope);
       scope = pushScope(scope);
+      if (outer.size() > maxNesting)
+        return fail(at, fmt::format("expected scopes nested less than {} deep", maxNesting));
     } else if (isPunct("}")) {
       fn.end = take().at;
       if (outer.empty())
@@ -72,7 +75,7 @@ void Parser::label(Function &fn) {
     Table table;
     table.name = name;
     table.at = at;
-    table.directive = module.intern(take().text);
+    table.directive = take().text;
     if (table.directive == "callprototype") {
       while (!failed() && !isPunct(";") && peek().kind != TokenKind::end)
         take();
@@ -85,13 +88,13 @@ void Parser::label(Function &fn) {
         table.entries.push_back(std::move(o));
       } while (!failed() && acceptPunct(","));
     }
-    expectPunct(";", fmt::format(".{}", table.directive));
-    scopes[scope].tables[name] = uint32_t(fn.tables.size());
+    expectPunct(";", table.directive);
+    names().tables[name] = uint32_t(fn.tables.size());
     fn.tables.push_back(std::move(table));
     tableScopes.push_back(scope);
     return;
   }
-  if (auto [it, fresh] = scopes[scope].labels.try_emplace(name, uint32_t(fn.labels.size())); !fresh)
+  if (auto [it, fresh] = names().labels.try_emplace(name, uint32_t(fn.labels.size())); !fresh)
     return fail(at, fmt::format("expected each label once in a scope, found {} again (first at line {})", name,
                                 fn.labels[it->second].at.line));
   fn.labels.push_back({name, uint32_t(fn.instructions.size()), at});
@@ -113,20 +116,26 @@ void Parser::instruction(Function &fn) {
   in.at = peek().at;
   in.source = source;
   in.opcode = expectName("an instruction");
+  // Gathered first, so that what is kept is no larger than it must be: most of the memory of a module is in these lists.
+  modScratch.clear();
+  operandScratch.clear();
   while (!failed() && peek().kind == TokenKind::dotted)
-    in.mods.push_back(module.intern(take().text));
+    modScratch.push_back(take().text);
   bool call = in.opcode == "call";
   if (!isPunct(";")) {
     do {
-      in.operands.push_back(operand(fn, call, 0));
+      operandScratch.push_back(operand(fn, call, 0));
       // tcgen05 and old forms put a second bracket right behind the first one.
       while (!failed() && isPunct("["))
-        in.operands.push_back(operand(fn, call, 0));
+        operandScratch.push_back(operand(fn, call, 0));
     } while (!failed() && acceptPunct(","));
   }
-  expectPunct(";", fmt::format("the operands of {}", in.opcode));
+  if (!acceptPunct(";"))
+    failHere(fmt::format("';' after the operands of {}", in.opcode));
   if (failed())
     return;
+  in.mods.assign(modScratch.begin(), modScratch.end());
+  in.operands.assign(std::make_move_iterator(operandScratch.begin()), std::make_move_iterator(operandScratch.end()));
   fn.instructions.push_back(std::move(in));
   instructionScopes.push_back(scope);
 }
@@ -169,7 +178,8 @@ Operand Parser::operand(Function &fn, bool call, unsigned depth) {
     expectPunct("]", "an address");
     return o;
   }
-  bool negated = isPunct("!") && peek(1).kind == TokenKind::identifier;
+  // `-a` of the video instructions is kept as the same mark.
+  bool negated = (isPunct("!") || isPunct("-")) && peek(1).kind == TokenKind::identifier;
   if (negated)
     take();
   const Token &token = peek();
@@ -221,16 +231,23 @@ Operand Parser::named(Function &fn) {
   Operand o;
   const Token &token = take();
   o.at = token.at;
-  o.name = module.intern(token.text);
+  o.name = token.text;
   if (o.name == "_") {
     o.kind = OperandKind::sink;
     return o;
   }
   auto component = [&] {
     static constexpr std::string_view letters = "xyzwrgba";
-    if (peek().kind == TokenKind::dotted && peek().glued && peek().text.size() == 1 &&
-        letters.find(peek().text[0]) != std::string_view::npos)
+    if (peek().kind != TokenKind::dotted || !peek().glued)
+      return;
+    std::string_view part = peek().text;
+    if (part.size() == 1 && letters.find(part[0]) != std::string_view::npos) {
       o.component = "xyzwxyzw"[letters.find(take().text[0])];
+    } else if (part.size() > 1 && (part[0] == 'b' || part[0] == 'h')) {
+      // Bytes or halves that a video instruction selects: no opcode that anybody reads uses them, so the name has them.
+      o.name = {o.name.data(), o.name.size() + 1 + part.size()};
+      take();
+    }
   };
   if (auto reg = findRegister(fn, o.name)) {
     o.kind = OperandKind::reg;
@@ -264,12 +281,15 @@ void Parser::resolveName(Function &fn, Operand &o, uint32_t from) {
   if (o.kind != OperandKind::name)
     return;
   for (uint32_t s = from; s != ~0u; s = scopes[s].parent) {
-    if (auto it = scopes[s].labels.find(o.name); it != scopes[s].labels.end()) {
+    const Names *in = scopes[s].names.get();
+    if (!in)
+      continue;
+    if (auto it = in->labels.find(o.name); it != in->labels.end()) {
       o.kind = OperandKind::label;
       o.index = fn.labels[it->second].instruction;
       return;
     }
-    if (auto it = scopes[s].tables.find(o.name); it != scopes[s].tables.end()) {
+    if (auto it = in->tables.find(o.name); it != in->tables.end()) {
       o.kind = OperandKind::table;
       o.index = it->second;
       return;

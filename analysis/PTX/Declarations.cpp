@@ -69,15 +69,17 @@ void Parser::version() {
   const Token &token = peek();
   if (token.kind != TokenKind::number || token.number != NumberKind::float64)
     return failHere("a version such as 8.6 after .version");
-  size_t dot = token.text.find('.');
-  uint32_t major = 0, minor = 0;
-  for (char c : token.text.substr(0, dot))
-    major = major * 10 + uint32_t(c - '0');
-  std::string_view rest = token.text.substr(std::min(dot + 1, token.text.size()));
-  if (dot > 3 || rest.size() != 1 || rest[0] < '0' || rest[0] > '9')
+  // Digits, a dot, digits: 86 for 8.6. What a minor number of two digits would mean is not known; it is at least x.9.
+  std::string_view text = token.text;
+  size_t dot = text.find('.');
+  std::string_view minor = text.substr(std::min(dot + 1, text.size()));
+  bool digits = text.find_first_not_of("0123456789.") == text.npos;
+  if (!digits || dot > 3 || minor.empty() || minor.size() > 2)
     return failHere("a version such as 8.6 after .version");
-  minor = uint32_t(rest[0] - '0');
-  module.version = major * 10 + minor;
+  uint32_t major = 0;
+  for (char c : text.substr(0, dot))
+    major = major * 10 + uint32_t(c - '0');
+  module.version = major * 10 + (minor.size() == 1 ? uint32_t(minor[0] - '0') : 9);
   take();
 }
 
@@ -94,20 +96,20 @@ void Parser::fileDirective() {
   entry.number = uint32_t(expectInteger("a number after .file"));
   if (peek().kind != TokenKind::string)
     return failHere("a quoted path after the number of .file");
-  entry.path = module.intern(take().text);
-  if (acceptPunct(",")) {
-    expectInteger("a time stamp");
-    expectPunct(",", "the time stamp of .file");
-    expectInteger("a file size");
-  }
+  const Token path = take();
+  entry.path = path.text;
+  // A time stamp and a size may follow, or what a later ISA adds.
+  while (!failed() && peek().kind != TokenKind::end && peek().at.line == path.at.line && !acceptPunct(";"))
+    take();
   module.files.push_back(entry);
 }
 
 void Parser::locDirective() {
   take();
-  source.file = uint32_t(expectInteger("a file number after .loc"));
-  source.line = uint32_t(expectInteger("a line number after the file of .loc"));
-  source.column = uint32_t(expectInteger("a column after the line of .loc"));
+  SourceLine at, caller;
+  at.file = uint32_t(expectInteger("a file number after .loc"));
+  at.line = uint32_t(expectInteger("a line number after the file of .loc"));
+  at.column = peek().kind == TokenKind::number ? uint32_t(expectInteger("a column after the line of .loc")) : 0;
   while (!failed() && isPunct(",")) {
     take();
     std::string_view what = expectName("function_name or inlined_at");
@@ -116,15 +118,35 @@ void Parser::locDirective() {
       if (acceptPunct("+"))
         expectInteger("an offset");
     } else if (what == "inlined_at") {
-      expectInteger("a file number after inlined_at");
-      expectInteger("a line number after inlined_at");
-      expectInteger("a column after inlined_at");
+      caller.file = uint32_t(expectInteger("a file number after inlined_at"));
+      caller.line = uint32_t(expectInteger("a line number after inlined_at"));
+      caller.column = uint32_t(expectInteger("a column after inlined_at"));
     }
   }
   acceptPunct(";");
+  source = inOwnFile(at, caller);
+}
+
+/// Of a place and the calls that it was inlined by, the innermost that lies in the file of the outermost: what stands
+/// in a library's header is rarely what a reader looks for.
+SourceLine Parser::inOwnFile(SourceLine at, SourceLine caller) {
+  // A caller that was itself inlined has had a .loc of its own before.
+  callers[at] = caller;
+  constexpr size_t longest = 64;
+  std::vector<SourceLine> chain = {at};
+  while (caller.line && chain.size() < longest) {
+    chain.push_back(caller);
+    auto found = callers.find(caller);
+    caller = found == callers.end() ? SourceLine() : found->second;
+  }
+  for (const SourceLine &place : chain)
+    if (place.file == chain.back().file)
+      return place;
+  return at;
 }
 
 void Parser::linked() {
+  const Location begin = peek().at;
   Linkage linkage = Linkage::none;
   for (;;) {
     std::string_view d = peek().kind == TokenKind::dotted ? peek().text : std::string_view();
@@ -141,7 +163,7 @@ void Parser::linked() {
     take();
   }
   if (isDotted("entry") || isDotted("func"))
-    return functionDeclaration(take().text == "entry", linkage);
+    return functionDeclaration(take().text == "entry", linkage, begin);
   if (peek().kind == TokenKind::dotted)
     if (auto space = spaceOf(peek().text)) {
       take();
@@ -185,7 +207,9 @@ void Parser::variables(Space space, Linkage linkage, std::vector<Variable> &into
     dimensions(v);
     if (acceptPunct("=")) {
       uint64_t at = 0;
-      if (isPunct("{")) {
+      if (isPunct("{") && v.type == Type::opaque) {
+        skipBalanced(); // { addr_mode_0 = clamp_to_edge, … }
+      } else if (isPunct("{")) {
         initializer(v, 0, at);
         if (v.unsized) {
           v.size = std::max<uint64_t>(v.initial.size(), at);
@@ -338,9 +362,9 @@ void Parser::registers() {
       if (failed())
         return;
       // Redeclared in the same scope: the later one counts, as for a shadowing scope.
-      scopes[scope].families[name] = decl;
+      names().families[name] = decl;
     } else if (!failed()) {
-      scopes[scope].registers[name] = decl;
+      names().registers[name] = decl;
     }
   } while (!failed() && acceptPunct(","));
   expectPunct(";", "the declaration of registers");

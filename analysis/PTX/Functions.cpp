@@ -8,18 +8,22 @@
 
 namespace interlock::ptx {
 
-void Parser::functionDeclaration(bool entry, Linkage linkage) {
+void Parser::functionDeclaration(bool entry, Linkage linkage, Location begin) {
   Function fn;
   fn.entry = entry;
   fn.linkage = linkage;
+  fn.begin = begin;
   scopes.resize(1); // function scopes end with the function
-  for (auto &[name, decl] : scopes[0].registers)
-    decl.index = ~0u;
-  scopes[0].members.clear();
-  scope = pushScope(0);
+  for (RegisterDecl *decl : usedModuleRegisters)
+    decl->index = ~0u;
+  usedModuleRegisters.clear();
+  if (Names *ofModule = scopes[0].names.get())
+    ofModule->members = {};
+  const uint32_t own = scope = pushScope(0);
   instructionScopes.clear();
   tableScopes.clear();
   source = {};
+  callers.clear();
   if (isPunct("("))
     parameters(fn.returns, fn);
   if (peek().kind == TokenKind::dotted && isPunct("(", 1)) { // .attribute(…) before the name
@@ -31,12 +35,18 @@ void Parser::functionDeclaration(bool entry, Linkage linkage) {
   if (isPunct("("))
     parameters(fn.params, fn);
   functionDirectives(fn);
+  // Its place in the module is known before its body is read, so that it can call itself.
+  auto [known, isNew] = functionIndex.try_emplace(fn.name, uint32_t(module.functions.size()));
+  uint32_t index = known->second;
+  if (isNew && !failed()) {
+    module.functions.emplace_back().name = fn.name;
+    module.functions.back().at = fn.at;
+    scope = 0;
+    declareSymbol(fn.name, SymbolScope::callee, index);
+    scope = own;
+  }
   if (isPunct("{")) {
     fn.defined = true;
-    // Visible to its own body, so that it can call itself.
-    bool known = scopes[0].symbols.count(fn.name) && scopes[0].symbols[fn.name].scope == SymbolScope::callee;
-    if (!known)
-      scopes[0].symbols[fn.name] = {SymbolScope::callee, uint32_t(module.functions.size())};
     body(fn);
   } else {
     expectPunct(";", "the header of a function");
@@ -44,19 +54,12 @@ void Parser::functionDeclaration(bool entry, Linkage linkage) {
   scope = 0;
   if (failed())
     return;
-  for (size_t i = 0; i < module.functions.size(); ++i) {
-    Function &old = module.functions[i];
-    if (old.name != fn.name)
-      continue;
-    if (old.defined && fn.defined)
-      return fail(fn.at, fmt::format("expected one definition of {}, found a second one (the first is at line {})",
-                                     fn.name, old.at.line));
-    if (!old.defined)
-      old = std::move(fn);
-    return;
-  }
-  scopes[0].symbols[fn.name] = {SymbolScope::callee, uint32_t(module.functions.size())};
-  module.functions.push_back(std::move(fn));
+  Function &old = module.functions[index];
+  if (old.defined && fn.defined)
+    return fail(fn.at, fmt::format("expected one definition of {}, found a second one (the first is at line {})",
+                                   fn.name, old.at.line));
+  if (!old.defined)
+    old = std::move(fn);
 }
 
 void Parser::parameters(std::vector<Variable> &into, Function &fn) {
@@ -108,7 +111,7 @@ void Parser::parameters(std::vector<Variable> &into, Function &fn) {
     if (offset >> 48)
       return fail(v.at, "expected parameters of less than 2^48 bytes together");
     if (v.space == Space::reg)
-      scopes[scope].registers[v.name] = {v.type, uint8_t(v.vector), 0, v.at};
+      names().registers[v.name] = {v.type, uint8_t(v.vector), 0, v.at};
     else
       declareSymbol(v.name, isReturn ? SymbolScope::returns : SymbolScope::parameter, into.size());
     into.push_back(std::move(v));
@@ -141,16 +144,23 @@ void Parser::functionDirectives(Function &fn) {
     else if (d == "maxnreg")
       b.maxRegisters = uint32_t(constant());
     else
-      // .pragma "…"; .attribute(…) .abi_preserve N and whatever a later ISA adds.
-      while (!failed() && (peek().kind == TokenKind::number || peek().kind == TokenKind::string || isPunct(",") ||
-                           isPunct("(") || (d == "pragma" && isPunct(";")))) {
-        if (isPunct("(")) {
-          skipBalanced();
-        } else if (take().text == ";") {
-          break;
-        }
-      }
+      skipHeaderDirective(d);
   }
+}
+
+/// `.pragma "…";`, `.attribute(…)`, `.abi_preserve n` and whatever a later ISA adds: up to the next directive, the body
+/// or the `;` of a prototype.
+void Parser::skipHeaderDirective(std::string_view directive) {
+  countDirective(directive);
+  while (!failed() && peek().kind != TokenKind::dotted && peek().kind != TokenKind::end && !isPunct("{") &&
+         !isPunct(";")) {
+    if (isPunct("(") || isPunct("["))
+      skipBalanced();
+    else
+      take();
+  }
+  if (directive == "pragma")
+    acceptPunct(";");
 }
 
 } // namespace interlock::ptx

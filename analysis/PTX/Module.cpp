@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace interlock::ptx {
 namespace {
 
@@ -188,9 +190,10 @@ const Variable *Module::findVariable(std::string_view wanted) const {
   return nullptr;
 }
 
-std::string_view Module::intern(std::string_view text) {
-  auto it = pool.find(text);
-  return it != pool.end() ? *it : *pool.emplace(text).first;
+std::string_view Module::own(std::string_view original) {
+  text = std::make_unique_for_overwrite<char[]>(original.size());
+  std::copy(original.begin(), original.end(), text.get());
+  return {text.get(), original.size()};
 }
 
 } // namespace interlock::ptx

@@ -5,12 +5,13 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
-#include <functional>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 namespace interlock::ptx {
@@ -22,10 +23,12 @@ struct Location {
 };
 
 /// A place in the program that the PTX was compiled from, from the `.loc` in force; file is the number of a `.file`.
+/// For inlined code it is the innermost place in the file of the function that it was inlined into.
 struct SourceLine {
   uint32_t file = 0;
   uint32_t line = 0;
   uint32_t column = 0;
+  auto operator<=>(const SourceLine &) const = default;
 };
 
 /// The fundamental types, and the packed and alternate ones that appear as instruction modifiers (PTX ISA "Types").
@@ -228,8 +231,10 @@ struct Function {
   std::vector<Instruction> instructions; ///< in the order of the text; nested scopes are flattened
   std::vector<Label> labels;
   std::vector<Table> tables;
-  Location at;
-  Location end; ///< of the closing brace
+  Location begin; ///< of the first directive: `.visible`, `.entry`, …
+  Location at;    ///< of the name
+  Location body;  ///< of the opening brace
+  Location end;   ///< of the closing brace
 };
 
 /// A `.file` directive.
@@ -238,7 +243,7 @@ struct SourceFile {
   std::string_view path;
 };
 
-/// A whole PTX text. Move-only: every name in it points into its own pool, which moves along.
+/// A whole PTX text. Move-only: every name in it points into its own copy of the text, which moves along.
 struct Module {
   Module() = default;
   Module(Module &&) = default;
@@ -252,20 +257,18 @@ struct Module {
   std::vector<SourceFile> files;
   std::vector<Variable> variables; ///< of module scope
   std::vector<Function> functions; ///< a prototype and its definition are one entry
+  /// Directives that PTX ISA 9.4 does not have, with how often they occur: they were skipped.
+  std::map<std::string_view, uint32_t> unknownDirectives;
 
   /// The function of that name, or null.
   const Function *findFunction(std::string_view name) const;
   /// The module-scope variable of that name, or null.
   const Variable *findVariable(std::string_view name) const;
-  /// The text, owned by this module for as long as it lives.
-  std::string_view intern(std::string_view text);
+  /// Makes a copy of the text, which names may point into for as long as the module lives.
+  std::string_view own(std::string_view text);
 
 private:
-  struct Hash {
-    using is_transparent = void;
-    size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
-  };
-  std::unordered_set<std::string, Hash, std::equal_to<>> pool; // node-based: views stay valid when it grows or moves
+  std::unique_ptr<char[]> text;
 };
 
 } // namespace interlock::ptx

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace interlock::ptx {
 
 std::string ReadError::str() const { return fmt::format("{}:{}:{}: {}", file, at.line, at.column, message); }
@@ -12,7 +14,6 @@ std::string ReadError::str() const { return fmt::format("{}:{}:{}: {}", file, at
 tl::expected<Module, ReadError> read(std::string_view text, std::string_view file) { return Parser(text, file).run(); }
 
 tl::expected<Module, ReadError> Parser::run() {
-  endToken.at = tokens.back().at;
   pushScope(~0u);
   while (!failed() && peek().kind != TokenKind::end)
     moduleItem();
@@ -21,23 +22,29 @@ tl::expected<Module, ReadError> Parser::run() {
   return std::move(module);
 }
 
-const Token &Parser::peek(size_t ahead) const {
-  return failed() || next + ahead >= tokens.size() ? endToken : tokens[next + ahead];
+const Token &Parser::peek(size_t n) {
+  if (failed())
+    return endToken;
+  for (; countAhead <= n; ++countAhead)
+    ahead[(firstAhead + countAhead) % ahead.size()] = lexer.next();
+  return ahead[(firstAhead + n) % ahead.size()];
 }
 
-const Token &Parser::take() {
-  const Token &token = peek();
-  if (!failed() && next + 1 < tokens.size())
-    ++next;
+Token Parser::take() {
+  Token token = peek();
+  if (!failed()) {
+    firstAhead = (firstAhead + 1) % ahead.size();
+    --countAhead;
+  }
   return token;
 }
 
-bool Parser::isPunct(std::string_view text, size_t ahead) const {
-  return peek(ahead).kind == TokenKind::punct && peek(ahead).text == text;
+bool Parser::isPunct(std::string_view text, size_t n) {
+  return peek(n).kind == TokenKind::punct && peek(n).text == text;
 }
 
-bool Parser::isDotted(std::string_view text, size_t ahead) const {
-  return peek(ahead).kind == TokenKind::dotted && peek(ahead).text == text;
+bool Parser::isDotted(std::string_view text, size_t n) {
+  return peek(n).kind == TokenKind::dotted && peek(n).text == text;
 }
 
 bool Parser::acceptPunct(std::string_view text) {
@@ -54,7 +61,7 @@ void Parser::expectPunct(std::string_view text, std::string_view after) {
 
 std::string_view Parser::expectName(std::string_view what) {
   if (peek().kind == TokenKind::identifier)
-    return module.intern(take().text);
+    return take().text;
   failHere(what);
   return {};
 }
@@ -67,8 +74,12 @@ uint64_t Parser::expectInteger(std::string_view what) {
 }
 
 void Parser::fail(const Location &at, std::string message) {
-  if (!failed())
-    error = ReadError{file, at, std::move(message)};
+  if (failed())
+    return;
+  constexpr size_t longest = 1000; // names may be of any length
+  if (message.size() > longest)
+    message = message.substr(0, longest) + "…";
+  error = ReadError{file, at, std::move(message)};
 }
 
 void Parser::failHere(std::string_view expected) {
@@ -118,22 +129,29 @@ void Parser::skipBalanced() {
   } while (!stack.empty() && !failed());
 }
 
+void Parser::countDirective(std::string_view directive) {
+  // Those that PTX ISA 9.4 has and that say nothing of what a kernel does.
+  static constexpr std::string_view known[] = {"abi_preserve",      "abi_preserve_control", "alias",  "attribute",
+                                               "blocksareclusters", "maxnctapersm",         "pragma", "section"};
+  if (std::find(std::begin(known), std::end(known), directive) == std::end(known))
+    ++module.unknownDirectives[directive];
+}
+
 void Parser::skipDirective() {
-  uint32_t line = peek().at.line;
-  take();
-  while (!failed() && peek().kind != TokenKind::end) {
-    if (isPunct("{")) {
-      skipBalanced();
+  const Token directive = take();
+  countDirective(directive.text);
+  // Only a section has its block on the next line; elsewhere that brace opens a scope.
+  bool blockMayFollow = directive.text == "section";
+  while (!failed()) {
+    bool sameLine = peek().at.line == directive.at.line;
+    if (sameLine && peek().kind == TokenKind::end)
+      return failHere(fmt::format("the line of .{} to end", directive.text));
+    if (isPunct("{") && (sameLine || blockMayFollow))
+      return skipBalanced();
+    if (!sameLine || isPunct("}"))
       return;
-    }
     if (acceptPunct(";"))
       return;
-    if (isPunct("}") || peek().at.line != line) {
-      // A block may open on the line that follows; everything else belongs to someone else.
-      if (isPunct("{"))
-        skipBalanced();
-      return;
-    }
     if (isPunct("(") || isPunct("["))
       skipBalanced();
     else
@@ -157,6 +175,8 @@ uint64_t Parser::constant(unsigned minPrecedence) {
   uint64_t left = constantUnary();
   for (;;) {
     const BinaryOperator *op = nullptr;
+    if (isPunct(",") || isPunct(";") || isPunct("]")) // what nearly always follows
+      return left;
     for (const BinaryOperator &candidate : binaryOperators)
       if (isPunct(candidate.text) && candidate.precedence > minPrecedence)
         op = &candidate;
@@ -251,41 +271,55 @@ uint64_t Parser::constantUnary() {
 // --- scopes ---
 
 uint32_t Parser::pushScope(uint32_t parent) {
-  scopes.emplace_back();
-  scopes.back().parent = parent;
+  scopes.push_back({parent, nullptr});
   return uint32_t(scopes.size() - 1);
 }
 
+Parser::Names &Parser::names() {
+  auto &own = scopes[scope].names;
+  if (!own)
+    own = std::make_unique<Names>();
+  return *own;
+}
+
 void Parser::declareSymbol(std::string_view name, SymbolScope kind, size_t index) {
-  scopes[scope].symbols[name] = {kind, uint32_t(index)};
+  names().symbols[name] = {kind, uint32_t(index)};
 }
 
 const Parser::SymbolDecl *Parser::findSymbol(std::string_view name, uint32_t from) const {
   for (uint32_t s = from; s != ~0u; s = scopes[s].parent)
-    if (auto it = scopes[s].symbols.find(name); it != scopes[s].symbols.end())
-      return &it->second;
+    if (const Names *in = scopes[s].names.get())
+      if (auto it = in->symbols.find(name); it != in->symbols.end())
+        return &it->second;
   return nullptr;
 }
 
 std::optional<uint32_t> Parser::findRegister(Function &fn, std::string_view name) {
   for (uint32_t s = scope; s != ~0u; s = scopes[s].parent) {
-    if (auto found = findRegisterIn(fn, scopes[s], name))
+    Names *in = scopes[s].names.get();
+    if (!in)
+      continue;
+    if (auto found = findRegisterIn(fn, *in, name))
       return found;
-    if (scopes[s].symbols.count(name))
+    if (in->symbols.count(name))
       return std::nullopt; // a variable of an inner scope hides the register
   }
   return std::nullopt;
 }
 
-std::optional<uint32_t> Parser::findRegisterIn(Function &fn, Scope &in, std::string_view name) {
+std::optional<uint32_t> Parser::findRegisterIn(Function &fn, Names &in, std::string_view name) {
   auto add = [&](const RegisterDecl &decl) {
-    fn.registers.push_back({module.intern(name), decl.type, decl.lanes, decl.at});
+    fn.registers.push_back({name, decl.type, decl.lanes, decl.at});
     return uint32_t(fn.registers.size() - 1);
   };
   if (auto it = in.registers.find(name); it != in.registers.end()) {
-    if (it->second.index == ~0u)
-      it->second.index = add(it->second);
-    return it->second.index;
+    RegisterDecl &decl = it->second;
+    if (decl.index == ~0u) {
+      decl.index = add(decl);
+      if (&in == scopes[0].names.get())
+        usedModuleRegisters.push_back(&decl);
+    }
+    return decl.index;
   }
   if (auto it = in.members.find(name); it != in.members.end())
     return it->second;

@@ -87,6 +87,7 @@ struct Access {
   uint32_t bytes = 0;            ///< of one element; 0: not known
   uint8_t elements = 1;          ///< of a vector access: the model sees as many separate accesses
   bool remote = false;           ///< by an address in another CTA's shared memory (mapa, shared::cluster)
+  bool single = false;           ///< the formula gives one place: the same for all threads and at all times
   bool perThread = false;        ///< the formula gives each thread of a CTA a place of its own
   bool perCta = false;           ///< the formula gives each CTA a place of its own
   bool indexed = false;          ///< one of several elements, as a slot of a ring; which one is not known
@@ -114,6 +115,8 @@ struct Event {
   bool aligned = true;                     ///< ctaBarrier: all threads of the CTA take part, as far as is known
   bool reusesBarrier = false;    ///< barrierWait: in a loop, beyond its own retries, on the same barrier each time
   bool localForm = false;        ///< the form that is for the thread's own CTA
+  bool vouches = false;          ///< load: what the signal behind it announces in the name of all CTAs
+  bool elsewhere = false;        ///< done by another kernel of the stream, before this one or after it
   bool spelled = true;           ///< fence: its order is written out (membar has no choice)
   uint32_t id = ~0u;             ///< ctaBarrier, ctaArrive: which one, where known
   std::optional<int64_t> bytes;  ///< asyncCopy, storeAsync: moved; barrierArrive, barrierExpect: expected

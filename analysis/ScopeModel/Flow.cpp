@@ -79,6 +79,26 @@ Flow::Flow(const Program &program, const Sites &sites)
     return p.blocks[s.block].actor.threads == Actor::Threads::all && !p.blocks[s.block].actor.some;
   });
 
+  Mask none(sites.words);
+  completedBy.fill(none);
+  unknownBarrier = none;
+  auto put = [](Mask &mask, Site s) { mask[s / 64] |= uint64_t(1) << (s % 64); };
+  auto of = [&](uint32_t object) -> OfObject & {
+    return ofObject.try_emplace(object, OfObject{none, none}).first->second;
+  };
+  for (Site s = stateSites; s < sites.list.size(); ++s) {
+    const SiteInfo &info = sites.list[s];
+    const Event &e = program.events[info.event];
+    if (info.isWait) {
+      if (info.access)
+        put(of(info.access->object).waits, s);
+      continue;
+    }
+    put(completedBy[size_t(e.completion)], s);
+    if (e.completion == Completion::barrier)
+      put(e.barrier.known() ? of(e.barrier.object).copies : unknownBarrier, s);
+  }
+
   answered.resize(program.objects.size());
   for (const Event &e : program.events)
     if (e.kind == EventKind::barrierArrive && e.barrier.known() && e.barrier.remote)
@@ -107,7 +127,7 @@ Flow::Flow(const Program &program, const Sites &sites)
       groupOf[i] = groups.try_emplace(key, uint32_t(groups.size())).first->second;
     }
   }
-  heardAt.assign(groups.size(), Mask(sites.words));
+  heardAt.assign(groups.size(), {none, {none, none, none, none}});
   for (int hop = 0; hop < maxHops; ++hop) {
     solve();
     if (!exchange())
@@ -134,12 +154,15 @@ void Flow::solve() {
         continue;
       todo[i] = false;
       uint32_t b = order[i];
-      State state = in[b];
       const Block &block = program.blocks[b];
+      State changed;
+      if (block.count)
+        changed = in[b];
+      State &state = block.count ? changed : in[b];
       for (uint32_t e = block.first; e < block.first + block.count; ++e)
         apply(state, b, e);
       for (uint32_t s : block.successors)
-        if (in[s].merge(state)) {
+        if (&in[s] != &state && in[s].merge(state)) {
           todo[position[s]] = true;
           again |= position[s] <= i;
         }
@@ -154,13 +177,18 @@ bool Flow::exchange() {
     if (groupOf[i] == ~0u || !mayRelease(e) || e.kind == EventKind::asyncCopy || e.kind == EventKind::storeAsync)
       return;
     bool all = releases(e.order) || e.kind == EventKind::ctaBarrier || e.kind == EventKind::ctaArrive;
-    Mask &heardHere = heardAt[groupOf[i]];
+    News &here = heardAt[groupOf[i]];
     for (size_t w = 0; w < sites.words; ++w) {
       uint64_t told =
           (state[reach][w] & ~(all ? 0 : state[open][w])) | (state[heard][w] & ~(all ? 0 : state[joined][w]));
       told &= accesses[w];
-      news |= (told & ~heardHere[w]) != 0;
-      heardHere[w] |= told;
+      news |= (told & ~here.over[w]) != 0;
+      here.over[w] |= told;
+      for (size_t l = 0; l < 4; ++l) {
+        uint64_t stillOpen = told & ((state[reach][w] & state[openSc + l][w]) | state[joined + l][w]);
+        news |= (stillOpen & ~here.open[l][w]) != 0;
+        here.open[l][w] |= stillOpen;
+      }
     }
   });
   return news;

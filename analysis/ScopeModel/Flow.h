@@ -6,6 +6,8 @@
 
 #include "analysis/ScopeModel/Sites.h"
 
+#include <unordered_map>
+
 namespace interlock::scope {
 
 /// Sets of sites. `open` and those that end in cta … sys come four in a row, by scope.
@@ -48,6 +50,10 @@ struct State {
   const uint64_t *operator[](size_t set) const { return bits.data() + set * words; }
   bool has(size_t set, Site s) const { return (*this)[set][s / 64] >> (s % 64) & 1; }
   void put(size_t set, Site s) { (*this)[set][s / 64] |= uint64_t(1) << (s % 64); }
+  void drop(size_t set, const std::vector<uint64_t> &sites) {
+    for (size_t w = 0; w < words; ++w)
+      (*this)[set][w] &= ~sites[w];
+  }
   void drop(size_t set, Site s) { (*this)[set][s / 64] &= ~(uint64_t(1) << (s % 64)); }
   /// True if that changed anything.
   bool merge(const State &other);
@@ -61,12 +67,20 @@ public:
   /// different threads pass at different places. ~0u: none.
   uint32_t group(uint32_t event) const { return groupOf[event]; }
   uint32_t groups() const { return uint32_t(heardAt.size()); }
+  /// The waits of this event's group tell that the access of another thread is over: some release of it comes behind
+  /// it.
+  bool tells(uint32_t event, Site access) const {
+    uint32_t g = groupOf[event];
+    return g != ~0u && heardAt[g].over[access / 64] >> (access % 64) & 1;
+  }
 
   /// Calls `visit(block, event, state)` for each event that can be reached, with the state before it.
   template <class Visit> void walk(Visit visit) const {
     for (uint32_t b : order) {
-      State state = in[b];
       const Block &block = program.blocks[b];
+      if (block.count == 0)
+        continue;
+      State state = in[b];
       for (uint32_t i = block.first; i < block.first + block.count; ++i) {
         visit(b, i, static_cast<const State &>(state));
         apply(state, b, i);
@@ -93,9 +107,22 @@ private:
   const Sites &sites;
   std::vector<uint32_t> order; ///< reachable blocks in reverse postorder
   std::vector<State> in;
+  /// By object: the waits on it, and the copies that complete on it.
+  struct OfObject {
+    Mask waits, copies;
+  };
+  std::unordered_map<uint32_t, OfObject> ofObject;
+  std::array<Mask, 4> completedBy; ///< copies, by their completion
+  Mask unknownBarrier;             ///< copies that complete on a barrier that is not known
   Mask waits, accesses, ownShared, anyShared, globals, inits, wide, maps;
-  std::vector<bool> answered;    ///< by object: barriers on which peers arrive
-  std::vector<Mask> heardAt;     ///< by group of signals: what their waits tell of other threads
+  std::vector<bool> answered; ///< by object: barriers on which peers arrive
+  /// What the waits of a group tell of other threads: which accesses are over, and which of these no fence.sc of that
+  /// scope has ordered already.
+  struct News {
+    Mask over;
+    std::array<Mask, 4> open;
+  };
+  std::vector<News> heardAt;     ///< by group
   std::vector<uint32_t> groupOf; ///< by event: the group whose release or wait it is, or ~0u
 };
 

@@ -32,7 +32,7 @@ std::string Judge::nameOf(const Access &access) const {
 }
 
 bool apart(const Access &x, const Access &y) {
-  if (!x.offset || !y.offset || x.formula != y.formula || !x.bytes || !y.bytes)
+  if (!x.single || !x.offset || !y.offset || x.formula != y.formula || !x.bytes || !y.bytes)
     return false;
   int64_t xEnd = *x.offset + int64_t(x.bytes) * x.elements, yEnd = *y.offset + int64_t(y.bytes) * y.elements;
   return xEnd <= *y.offset || yEnd <= *x.offset;
@@ -55,7 +55,8 @@ bool inOtherCtas(const Actor &a, const Actor &b) {
 }
 
 bool sameThread(const Actor &a, const Actor &b) {
-  return a.threads == Actor::Threads::one && a.threads == b.threads && a.which != 0 && a.which == b.which;
+  return a.threads == Actor::Threads::one && a.threads == b.threads && a.which != 0 && a.which == b.which &&
+         !inOtherCtas(a, b);
 }
 
 std::string spell(const Event &e, Order order, Scope scope) {
@@ -113,8 +114,36 @@ std::string describe(const Judge &judge, uint32_t event) {
   }
 }
 
+namespace {
+
+/// Nothing but plain accesses and barriers of the CTA that all threads pass: most kernels, and no rule speaks of them.
+bool isPlain(const Program &program) {
+  auto plain = [](const Event &e) {
+    switch (e.kind) {
+    case EventKind::load:
+    case EventKind::store:
+      return e.order == Order::weak && e.proxy == Proxy::generic && e.poll != Poll::loop && !e.multimem &&
+             !e.src.remote && !e.dst.remote;
+    case EventKind::ctaBarrier:
+    case EventKind::warpBarrier:
+    case EventKind::exit:
+    case EventKind::call:
+    case EventKind::gridWait:
+    case EventKind::gridLaunch:
+      return true;
+    default:
+      return false;
+    }
+  };
+  auto oneCta = [](const Block &block) { return block.actor.ctas != Actor::Ctas::all; };
+  return std::all_of(program.events.begin(), program.events.end(), plain) &&
+         std::none_of(program.blocks.begin(), program.blocks.end(), oneCta);
+}
+
+} // namespace
+
 std::vector<Finding> judge(const Program &program) {
-  if (program.events.empty() || program.blocks.empty())
+  if (program.blocks.empty() || (!program.complete && isPlain(program)))
     return {};
   Judge judge(program);
   judgePairs(judge);
@@ -124,6 +153,7 @@ std::vector<Finding> judge(const Program &program) {
   judgeAccesses(judge);
   judgeProgress(judge);
   judgeCost(judge);
+  judgeRaces(judge);
   std::stable_sort(judge.findings.begin(), judge.findings.end(), [](const Finding &a, const Finding &b) {
     return std::tuple(a.place.line, a.place.column, b.severity) < std::tuple(b.place.line, b.place.column, a.severity);
   });

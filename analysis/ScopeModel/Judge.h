@@ -62,5 +62,6 @@ void judgeLifetime(Judge &judge);  ///< SL23
 void judgeAccesses(Judge &judge);  ///< SL18 of multimem, SL19, SL20
 void judgeProgress(Judge &judge);  ///< SL26, SL27
 void judgeCost(Judge &judge);      ///< SL28
+void judgeRaces(Judge &judge);     ///< SL30, SL31, and SL03 of what is announced for others
 
 } // namespace interlock::scope

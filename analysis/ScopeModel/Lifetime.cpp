@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace interlock::scope {
 namespace {
 
@@ -27,11 +29,16 @@ void judgeLifetime(Judge &judge) {
     if (e.kind == EventKind::barrierWait && e.barrier.known())
       waitedOn[e.barrier.object] = true;
   }
+  // A wait on one of several barriers may be for any of them, and an arrival on one of several may be waited for.
+  bool someWait = std::any_of(program.events.begin(), program.events.end(), [&](const Event &e) {
+    return e.kind == EventKind::barrierWait && (!e.barrier.known() || program.objects[e.barrier.object].computed);
+  });
   bool anyAnswer = false;
   for (uint32_t i = 0; i < program.events.size(); ++i) {
     const Event &e = program.events[i];
     bool remoteArrive = e.kind == EventKind::barrierArrive && e.barrier.known() && e.barrier.remote;
-    if (remoteArrive && !waitedOn[e.barrier.object])
+    bool sure = !someWait && e.barrier.known() && !program.objects[e.barrier.object].computed;
+    if (remoteArrive && sure && !waitedOn[e.barrier.object])
       unanswered = i;
     anyAnswer |= remoteArrive;
     if (e.kind == EventKind::storeAsync ? e.dst.remote : e.multicast)

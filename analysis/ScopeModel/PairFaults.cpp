@@ -115,7 +115,7 @@ AcquireFault faultOfAcquire(const Judge &judge, const Pair &pair, const State &s
     if (fencedBelow(state, pair.wait, l))
       return AcquireFault::narrowFence;
     const Block &block = judge.program.blocks[waitInfo.block];
-    if (fenceAmong(judge, block.first, waitInfo.event, acquires, pair.distance))
+    if (wait.kind != EventKind::atomic && fenceAmong(judge, block.first, waitInfo.event, acquires, pair.distance))
       return AcquireFault::before;
     const SiteInfo &b = judge.sites.list[pair.b];
     if (fenceAmong(judge, b.event + 1, endOf(judge.program.blocks[b.block]), acquires, pair.distance))

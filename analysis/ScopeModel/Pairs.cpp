@@ -143,7 +143,8 @@ bool Finder::conflict(const Pair &pair) const {
     return false;
   if (const Access *signal = signalOf(r); signal && signal->object == x.object)
     return false;
-  bool crosses = pair.distance > Scope::cta, own = x.formula == y.formula && x.perThread && y.perThread;
+  bool crosses = pair.distance > Scope::cta,
+       own = x.formula == y.formula && x.perThread && y.perThread && x.offset == y.offset;
   if (judge.object(x).space == Space::shared) {
     bool local = !x.remote && !y.remote;
     bool clusterBarrier = r.kind == EventKind::clusterArrive;
@@ -206,6 +207,11 @@ void Finder::meet(size_t index, const std::vector<Site> &waits, uint32_t group) 
           continue;
         if (!conflict(pair) || !meant(pair, before))
           continue;
+        // A thread of one CTA says nothing of what the threads of all the others do in their own shared memory.
+        if (pair.distance > Scope::cta && speaker.ctas == Actor::Ctas::only &&
+            judge.actorOf(a).ctas == Actor::Ctas::all && !sites.list[a].access->remote &&
+            judge.object(*sites.list[a].access).space == Space::shared)
+          continue;
         // The cluster barrier is a barrier of the CTA too, for what is in its own shared memory.
         if (r.kind == EventKind::clusterArrive && !sites.list[a].access->remote && !sites.list[b].access->remote &&
             judge.object(*sites.list[a].access).space == Space::shared)
@@ -226,6 +232,9 @@ void Finder::settle() {
   std::sort(keys.begin(), keys.end());
   for (uint64_t key : keys) {
     std::vector<Pair> &ways = couples[key].ways;
+    // What an asynchronous operation brings is told by its own transaction, if there is one.
+    auto itsOwn = [&](const Pair &way) { return way.completion && sites.of[way.release][1] == way.a; };
+    bool transaction = std::any_of(ways.begin(), ways.end(), itsOwn);
     const Pair *best = nullptr;
     std::vector<const Pair *> faulty;
     for (const Pair &way : ways) {
@@ -236,7 +245,11 @@ void Finder::settle() {
         bool another = other.group != way.group || (way.completion && !other.completion);
         return other.orders() && another && other.distance >= way.distance;
       });
-      if (done)
+      // That a barrier of the CTA was meant for two of them is the last thing to think of.
+      bool unlikely =
+          way.releaseFault == ReleaseFault::acrossCtas &&
+          std::any_of(ways.begin(), ways.end(), [&](const Pair &other) { return other.group != way.group; });
+      if (done || unlikely || (transaction && !itsOwn(way)))
         continue;
       faulty.push_back(&way);
       if (!best || way.faults() < best->faults() ||

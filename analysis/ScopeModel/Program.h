@@ -30,6 +30,7 @@ struct Object {
   bool readOnly = false; ///< nobody writes it while the kernel runs
   bool pairsAcrossKernels = false;
   bool residentPeers = false; ///< every CTA that signals through it is known to run (a cooperative launch)
+  bool computed = false;      ///< behind a pointer that is chosen among several: it may be any of the others
   bool persistent = false;    ///< it outlives the kernel under a name that other kernels of the program use too
 };
 
@@ -47,6 +48,10 @@ struct Program {
   bool kernel = true; ///< false: a function whose callers are not known, so neither its start nor its end is the grid's
   uint32_t clusterSize = 0; ///< CTAs of a cluster; 0: not known
   uint32_t threads = 0;     ///< of a CTA; 0: not known
+  uint32_t warpWidth = 32;
+  /// Every access and every synchronisation of the kernel is in sight, and objects are told apart: what nothing orders
+  /// at all is judged too.
+  bool complete = false;
   std::vector<Object> objects;
   std::vector<Event> events;
   std::vector<Block> blocks;

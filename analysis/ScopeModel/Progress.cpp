@@ -27,7 +27,11 @@ void unacquiredPolls(Judge &judge) {
     if (data.space != Space::global || data.readOnly)
       return;
     for (Site w = stateSites; w < sites.list.size(); ++w) {
-      if (!sites.list[w].isWait || !state.has(reach, w) || state.has(avoided, w))
+      if (!sites.list[w].isWait || !state.has(reach, w))
+        continue;
+      // Some get here without having waited; but if one thread waits for all, the others go round it.
+      bool forAll = judge.actorOf(w).threads != Actor::Threads::all;
+      if (state.has(avoided, w) && !forAll)
         continue;
       uint32_t waitEvent = sites.list[w].event;
       const Event &wait = program.events[waitEvent];

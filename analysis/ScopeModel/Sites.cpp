@@ -24,7 +24,6 @@ bool isGenericAccess(const Event &e) { return e.kind <= EventKind::storeAsync; }
 bool mayRelease(const Event &e) {
   switch (e.kind) {
   case EventKind::store:
-  case EventKind::atomic:
   case EventKind::reduction:
   case EventKind::storeAsync:
   case EventKind::asyncCopy:
@@ -33,6 +32,8 @@ bool mayRelease(const Event &e) {
   case EventKind::ctaArrive:
   case EventKind::clusterArrive:
     return true;
+  case EventKind::atomic: // one that is tried until it succeeds takes and gives nothing, unless it says so
+    return e.poll != Poll::loop || releases(e.order);
   default:
     return false;
   }
@@ -44,7 +45,8 @@ bool mayAcquire(const Event &e) {
     return e.proxy == Proxy::generic &&
            (acquires(e.order) || e.poll == Poll::loop || (e.poll == Poll::test && e.order != Order::weak));
   case EventKind::atomic:
-    return acquires(e.order) || e.poll != Poll::no;
+    // One that releases tells of the others' accesses too: its value says who was the last.
+    return acquires(e.order) || releases(e.order) || e.poll != Poll::no;
   case EventKind::barrierWait:
   case EventKind::ctaBarrier:
   case EventKind::ctaArrive: // acquires nothing, which is what is to be found

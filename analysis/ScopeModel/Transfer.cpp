@@ -22,12 +22,9 @@ void Flow::apply(State &state, uint32_t block, uint32_t event) const {
     std::fill_n(state[unlaned], sites.words, 0);
     return;
   case EventKind::asyncWait:
-    for (Site s = stateSites; s < sites.list.size(); ++s)
-      if (!sites.list[s].isWait && program.events[sites.list[s].event].completion == e.completion) {
-        state.drop(pendingRead, s);
-        if (!e.readsOnly)
-          state.drop(pending, s);
-      }
+    state.drop(pendingRead, completedBy[size_t(e.completion)]);
+    if (!e.readsOnly)
+      state.drop(pending, completedBy[size_t(e.completion)]);
     return;
   case EventKind::clusterArrive:
     return applyCluster(state, e);
@@ -84,37 +81,32 @@ void Flow::applyWait(State &state, uint32_t event) const {
   const Event &e = program.events[event];
   if (e.kind == EventKind::barrierWait) {
     // The phase that was waited for may be the one that copies complete; an unknown barrier may be any.
-    for (Site s = stateSites; s < sites.list.size(); ++s) {
-      const SiteInfo &info = sites.list[s];
-      if (info.isWait)
-        continue;
-      const Event &copy = program.events[info.event];
-      bool byBarrier = copy.completion == Completion::barrier;
-      if (byBarrier && (!e.barrier.known() || !copy.barrier.known() || copy.barrier.object == e.barrier.object)) {
-        state.drop(pending, s);
-        state.drop(pendingRead, s);
-      } else if (copy.completion == Completion::copyGroup) {
-        state.drop(pending, s); // by cp.async.mbarrier.arrive
-      }
-    }
+    auto over = [&](const Mask &copies) {
+      state.drop(pending, copies);
+      state.drop(pendingRead, copies);
+    };
+    over(unknownBarrier);
+    if (!e.barrier.known())
+      over(completedBy[size_t(Completion::barrier)]);
+    else if (auto it = ofObject.find(e.barrier.object); it != ofObject.end())
+      over(it->second.copies);
+    state.drop(pending, completedBy[size_t(Completion::copyGroup)]); // by cp.async.mbarrier.arrive
   }
   Site self = sites.of[event][2];
   if (self == Sites::none)
     return;
   if (uint32_t g = groupOf[event]; g != ~0u && e.kind != EventKind::ctaArrive)
     for (size_t w = 0; w < sites.words; ++w) {
-      state[heard][w] |= heardAt[g][w];
+      state[heard][w] |= heardAt[g].over[w];
       for (size_t l = 0; l < 4; ++l)
-        state[joined + l][w] |= heardAt[g][w];
+        state[joined + l][w] |= heardAt[g].open[l][w];
     }
   bool acquired = acquires(e.order) || e.kind == EventKind::ctaBarrier;
   // A strong read of a place and then an acquire of the same place are one acquire pattern.
   if (acquired && signalOf(e))
-    for (Site s = stateSites; s < sites.list.size(); ++s)
-      if (const SiteInfo &info = sites.list[s];
-          info.isWait && signalOf(program.events[info.event]) && info.access->object == signalOf(e)->object)
-        for (size_t l = 0; l <= level(e.scope); ++l)
-          state.drop(open + l, s);
+    if (auto it = ofObject.find(signalOf(e)->object); it != ofObject.end())
+      for (size_t l = 0; l <= level(e.scope); ++l)
+        state.drop(open + l, it->second.waits);
   for (size_t l = 0; l < 4; ++l) {
     bool covers = acquired && level(e.scope) >= l;
     covers ? state.drop(open + l, self) : state.put(open + l, self);
@@ -232,7 +224,9 @@ void Flow::applyLifetime(State &state, const Event &e) const {
     state.drop(reach, remoteSite); // tells the owner, who waits
     return;
   }
-  if (e.kind == EventKind::barrierWait && e.barrier.known() && answered[e.barrier.object]) {
+  // One of several barriers may be the one that is answered on.
+  if (e.kind == EventKind::barrierWait &&
+      (!e.barrier.known() || program.objects[e.barrier.object].computed || answered[e.barrier.object])) {
     state.put(reach, drainedSite);
     return;
   }

@@ -3,6 +3,7 @@
 
 #include "compiler/Pipeline/Pipeline.h"
 #include "compiler/Target/CubinAssembler.h"
+#include "compiler/Target/Gate.h"
 #include "compiler/Target/NVPTX.h"
 #include "compiler/Transforms/StageModule.h"
 #include "dialects/EP/EP.h"
@@ -158,6 +159,7 @@ private:
     if (failed(output))
       return failure();
     keep("llvm", [&] { return output->llvmIR; });
+    ILK_ASSIGN_OR_RETURN(findings, timed("gate", [&] { return target::gatePtx(output->ptx, facts.cluster); }));
     keep("ptx", [&] { return output->ptx; });
     std::string assembler = "none";
     if (wants("cubin")) {
@@ -186,7 +188,7 @@ private:
             // No operation of the dialects waits for the grid, so no kernel needs its CTAs to be resident together.
             {"cooperative", false},
             {"remarks", remarks},
-            {"findings", nlohmann::json::array()},
+            {"findings", findings},
             {"timings_ms", timings},
             {"assembler", assembler}};
   }
@@ -204,6 +206,7 @@ private:
   KernelFacts facts;
   std::map<std::string, std::string> parts;
   std::vector<std::string> errors, remarks;
+  nlohmann::json findings = nlohmann::json::array();
   std::map<std::string, double> timings;
 };
 

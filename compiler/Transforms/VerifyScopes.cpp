@@ -1,8 +1,9 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// The pair check of hand-offs, in both directions.
+// Hand-offs in both directions, then everything that the scope model can judge.
 #include "compiler/Transforms/Handoffs.h"
 #include "compiler/Transforms/Passes.h"
+#include "compiler/Transforms/ScopeProgram.h"
 
 using namespace mlir;
 
@@ -94,13 +95,43 @@ struct VerifyScopesPass : impl::VerifyScopesBase<VerifyScopesPass> {
     return good;
   }
 
+  /// The order of everything else: what the scope model finds, at the operations that it speaks of.
+  bool judgeProgram() {
+    ScopeProgram told = scopeProgramOf(getOperation());
+    auto operation = [&](const scope::Place &place) { return told.operations[place.line]; };
+    bool good = true;
+    for (const scope::Finding &finding : scope::judge(told.program)) {
+      InFlightDiagnostic diagnostic = report(operation(finding.place), finding.severity);
+      diagnostic << finding.message << " [" << finding.rule << "]; " << finding.fix;
+      for (const scope::RelatedPlace &related : finding.related)
+        diagnostic.attachNote(operation(related.place)->getLoc()) << related.says;
+      good &= finding.severity != scope::Severity::error;
+    }
+    return good;
+  }
+  static InFlightDiagnostic report(Operation *op, scope::Severity severity) {
+    switch (severity) {
+    case scope::Severity::error:
+      return op->emitError();
+    case scope::Severity::warning:
+      return op->emitWarning();
+    case scope::Severity::note:
+      return op->emitRemark();
+    }
+    return op->emitError();
+  }
+
   void runOnOperation() override {
+    if (getOperation().isExternal())
+      return;
     bool good = true;
     for (Handoff handoff : collectHandoffs(getOperation())) {
       good &= judgeComplete(handoff);
       for (const Direction &direction : directions)
         good &= judge(handoff, direction);
     }
+    // A hand-off that is wrong in itself would be told again in the words of what it is made of.
+    good = good && judgeProgram();
     if (!good)
       signalPassFailure();
   }

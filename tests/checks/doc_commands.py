@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
-"""Runs the commands that a Markdown page shows, in order and in one folder: each `interlock…` line of an indented block."""
+"""Runs the commands that a Markdown page shows, in order and in one folder: each line of an indented block that begins with one
+of our programs. `# exit code N` behind a command is what it must end with (0 otherwise). `tests/` leads to the source's."""
 
 import argparse
 import os
@@ -11,11 +12,13 @@ import subprocess
 import sys
 import tempfile
 
-PROGRAM = re.compile(r"^(?:build/bin/)?(interlock(?:-opt)?)\b(.*)$")
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+PROGRAM = re.compile(r"^(?:build/bin/)?(interlock|interlock-opt|scope-lint)( [^|>]*)?$")
+EXIT_CODE = re.compile(r"# exit code (\d+)$")
 
 
 def commands(text):
-    """(line number, argument list) of every command in the page's indented blocks, continued lines joined."""
+    """(line number, argument list, exit code) of every command in the page's indented blocks, continued lines joined."""
     lines, found, index = text.splitlines(), [], 0
     while index < len(lines):
         number, line = index + 1, lines[index]
@@ -27,7 +30,9 @@ def commands(text):
             index += 1
         match = PROGRAM.match(line.strip())
         if match:
-            found.append((number, [match.group(1)] + shlex.split(match.group(2), comments=True)))
+            code = EXIT_CODE.search(line)
+            arguments = shlex.split(match[2] or "", comments=True)
+            found.append((number, [match[1]] + arguments, int(code[1]) if code else 0))
     return found
 
 
@@ -40,14 +45,15 @@ def main():
     failures = 0
     with tempfile.TemporaryDirectory() as folder:
         environment = dict(os.environ, INTERLOCK_CACHE_DIR=os.path.join(folder, "cache"))
-        for number, arguments in found:
+        os.symlink(ROOT / "tests", os.path.join(folder, "tests"))
+        for number, arguments, code in found:
             program = options.bin.resolve() / arguments[0]
             if not program.is_file():
                 print(f"{options.page.name}:{number}: expected {program}, which is not built", file=sys.stderr)
                 failures += 1
                 continue
             done = subprocess.run([program, *arguments[1:]], cwd=folder, env=environment, capture_output=True, text=True)
-            if done.returncode:
+            if done.returncode != code:
                 print(f"{options.page.name}:{number}: {shlex.join(arguments)}: exit code {done.returncode}\n{done.stderr}", file=sys.stderr)
                 failures += 1
     print(f"{len(found)} commands, {failures} failed")

@@ -3,7 +3,7 @@
 """Checks what the built binaries link and export.
 
 The runtime (libinterlock.so, the command, the static libraries) has no LLVM in it, the plugin exports ilk_compiler_* and
-nothing else, and no product links a shared LLVM. Exit 1 and a sentence for each that is not so.
+nothing else, scope-lint loads nothing at all, and no product links a shared LLVM. Exit 1 and a sentence for each that is not so.
 """
 
 import argparse
@@ -41,6 +41,14 @@ def check_no_shared_llvm(path):
     return []
 
 
+def check_static(path):
+    """A program that loads nothing, so that it runs on any Linux."""
+    done = subprocess.run(["ldd", str(path)], capture_output=True, text=True)
+    if done.returncode == 0 or "not a dynamic executable" not in done.stdout + done.stderr:
+        return [f"{path.name}: is linked dynamically: link it with -static, and nothing that is there as a shared library only"]
+    return []
+
+
 def check_no_llvm_inside(path, names):
     found = [name for name in names if LLVM_SYMBOL.match(name)]
     if found:
@@ -64,6 +72,7 @@ def main():
     parser.add_argument("--runtime", type=pathlib.Path, action="append", default=[], help="shared libraries and programs without LLVM")
     parser.add_argument("--archive", type=pathlib.Path, action="append", default=[], help="static libraries without LLVM")
     parser.add_argument("--plugin", type=pathlib.Path, help="libinterlock_compiler.so")
+    parser.add_argument("--static", type=pathlib.Path, action="append", default=[], help="programs that load nothing, without LLVM")
     parser.add_argument("--static-llvm", type=pathlib.Path, action="append", default=[], help="programs with LLVM inside")
     options = parser.parse_args()
     problems, count = [], 0
@@ -72,6 +81,9 @@ def main():
         count += 1
     for path in options.archive:
         problems += check_no_llvm_inside(path, archive_symbols(path))
+        count += 1
+    for path in options.static:
+        problems += check_static(path) + check_no_llvm_inside(path, archive_symbols(path))
         count += 1
     for path in options.static_llvm:
         problems += check_no_shared_llvm(path)

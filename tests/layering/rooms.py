@@ -15,6 +15,7 @@ ARROWS = {
     "analysis/AMDGCN": [],
     "analysis/ScopeModel": [],
     "analysis/Lint": ["analysis/PTX", "analysis/AMDGCN", "analysis/ScopeModel"],
+    "analysis/Lint/tool": ["analysis/Lint"],
     "analysis/Emulator": ["analysis/PTX", "analysis/AMDGCN"],
     "runtime/Driver": ["runtime/Spec", "analysis/Emulator"],
     "runtime/Cache": ["runtime/Spec"],

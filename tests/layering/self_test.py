@@ -120,6 +120,13 @@ class Binaries(unittest.TestCase):
         names = binaries.dynamic_exports(self.loose)
         self.assertEqual(binaries.check_no_llvm_inside(self.loose, names), [])
 
+    def test_a_dynamic_program_is_not_static(self):
+        source = self.root / "main.cpp"
+        source.write_text("int main() {}")
+        for name, flags, problems in (("dynamic", [], 1), ("static", ["-static"], 0)):
+            subprocess.run(["c++", *flags, "-o", self.root / name, source], check=True)
+            self.assertEqual(len(binaries.check_static(self.root / name)), problems)
+
     def test_plugin_exports(self):
         self.assertEqual(binaries.check_plugin_exports(self.plugin), [])
         self.assertIn("besides", binaries.check_plugin_exports(self.loose)[0])

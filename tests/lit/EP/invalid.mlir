@@ -166,5 +166,19 @@ module attributes {ep.target = 90 : i32} {
 
 // -----
 
-// expected-error @+1 {{expected an attribute of the ep dialect (`ep.target`, `ep.kernel`, `ep.block_threads`, `ep.cluster`), got `ep.threads`}}
+// expected-error @+1 {{expected an attribute of the ep dialect (`ep.target`, `ep.kernel`, `ep.block_threads`, `ep.cluster`, `ep.wait`, `ep.release`), got `ep.threads`}}
 func.func private @unknown() attributes {ep.threads = 1 : i32}
+
+// -----
+
+// expected-error @+1 {{expected `ep.wait` to be "relaxed-fence" or "acquire", got "hope"}}
+func.func @f() attributes {ep.wait = "hope"} {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expected `ep.release` to be "restricted-fence" or "arrive", got 3 : i32}}
+func.func @f() attributes {ep.release = 3 : i32} {
+  return
+}

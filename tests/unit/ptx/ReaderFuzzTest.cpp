@@ -1,6 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
 // A bounded, deterministic run of the reader's fuzz target over a mutated corpus.
+#include "tests/fuzz/Mutations.h"
 #include "tests/unit/ptx/Corpus.h"
 
 #include <gtest/gtest.h>
@@ -24,34 +25,10 @@ TEST(ReaderFuzz, EveryPrefix) {
 }
 
 TEST(ReaderFuzz, Mutations) {
-  std::mt19937_64 rng(1);
+  std::mt19937_64 random(1);
   const auto texts = corpus::all();
-  static constexpr std::string_view splices[] = {"{",  "}",  "(", "[",          "\"",       "/*",          ".",
-                                                 "::", "%r", "<", "4294967296", "0x",       "0f",          ";",
-                                                 "_",  "@",  "-", "~",          "((((((((", "{{{{{{{{{{{{"};
-  for (int round = 0; round < 20000; ++round) {
-    std::string text(texts[rng() % texts.size()]);
-    for (unsigned n = 1 + unsigned(rng() % 4); n-- && !text.empty();) {
-      size_t at = rng() % text.size();
-      switch (rng() % 5) {
-      case 0:
-        text[at] = char(rng());
-        break;
-      case 1:
-        text.erase(at, 1 + rng() % 16);
-        break;
-      case 2:
-        text.insert(at, splices[rng() % std::size(splices)]);
-        break;
-      case 3:
-        text.insert(at, text.substr(rng() % text.size(), rng() % 40));
-        break;
-      default:
-        text.resize(at);
-      }
-    }
-    feed(text);
-  }
+  for (int round = 0; round < 40000; ++round)
+    feed(fuzz::mutated(texts, random, round % 2));
 }
 
 TEST(ReaderFuzz, DeepNesting) {

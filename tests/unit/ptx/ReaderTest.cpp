@@ -210,6 +210,65 @@ TEST(Reader, OldAndUnknownDirectives) {
   EXPECT_EQ(s.files.at(0).path, "/src/a.cu");
 }
 
+TEST(Reader, HeaderDirectivesOfAnyIsa) {
+  Module m =
+      mustRead(".version 9.4\n.target sm_100a\n.visible .entry k(.param .u64 p)\n.reqntid 128\n.blocksareclusters\n"
+               ".reqnctapercluster 2, 1, 1\n.pragma \"nounroll\", \"x\";\n.some_later_directive name, 4 (x, [y])\n"
+               ".minnctapersm 2\n{ ret; }\n.func f() .abi_preserve 8 .abi_preserve_control 14;\n"
+               ".func .attribute(.unified(1, 2)) g();\n.visible .func h() .noreturn;");
+  EXPECT_EQ((*m.findFunction("k")->bounds.requiredCluster)[0], 2u);
+  EXPECT_EQ(*m.findFunction("k")->bounds.minCtasPerSm, 2u);
+  EXPECT_EQ(m.findFunction("k")->instructions.size(), 1u);
+  EXPECT_FALSE(m.findFunction("f")->defined);
+  EXPECT_TRUE(m.findFunction("h")->noReturn);
+}
+
+TEST(Reader, UnknownDirectivesAreSkippedInBalance) {
+  Module m =
+      body(".pragma \"used_bytes_mask 0xf\";\nmov.u32 %r1, 1;\n.later 5 (a; b)\n{\n.reg .b32 %t;\nmov.u32 %t, 2;\n}\n"
+           ".section .debug_x\n{ .b8 1, 2 $L: }\nmov.u32 %r1, 3;",
+           ".section .debug_str\n{\nL0:\n.b8 99,0\n.b64 L0-L0\n}\n.alias a, b;\n.later_block { ( [ ] ) { } }\n");
+  EXPECT_EQ(m.functions[0].instructions.size(), 3u); // the scope after `.later` is code
+}
+
+TEST(Reader, OpaqueInitialisersAndSelectors) {
+  Module m = body("vadd.u32.u32.u32.sat %r1, %r2.b0, -%r3.h1; vote.sync.any.pred %p1|_, !%p2, -1;",
+                  ".global .samplerref s = { addr_mode_0 = clamp_to_edge, filter_mode = linear };\n"
+                  ".global .texref t;\n.global .attribute(.managed) .align 4 .u32 g = 1;\n");
+  EXPECT_EQ(m.findVariable("s")->type, Type::opaque);
+  EXPECT_EQ(m.findVariable("g")->initial[0], 1);
+  const Instruction &vadd = m.functions[0].instructions[0];
+  EXPECT_EQ(vadd.operands[1].kind, OperandKind::reg);
+  EXPECT_EQ(vadd.operands[1].name, "%r2.b0");
+  EXPECT_TRUE(vadd.operands[2].negated);
+}
+
+TEST(Reader, InlinedCodeIsPlacedInTheFileOfItsFunction) {
+  Module m = body(".loc 1 10 3\nnop;\n"                                          // the kernel
+                  ".loc 1 20 5, function_name $a, inlined_at 1 10 3\nnop;\n"     // a helper beside it
+                  ".loc 2 30 7, function_name $b + 8, inlined_at 1 20 5\nnop;\n" // a header, called by the helper
+                  ".loc 3 40 9, function_name $c, inlined_at 2 30 7\nnop;\n"     // another, called by the first
+                  ".loc 2 30 7\nnop;\n.loc 1 11 3\nnop;\n"
+                  ".loc 5 1 1, function_name $d, inlined_at 5 1 1\nnop;"); // nonsense that goes in a circle
+  std::vector<std::pair<uint32_t, uint32_t>> places;
+  for (const Instruction &in : m.functions[0].instructions)
+    places.emplace_back(in.source.file, in.source.line);
+  EXPECT_THAT(places, ElementsAre(std::pair(1, 10), std::pair(1, 20), std::pair(1, 20), std::pair(1, 20),
+                                  std::pair(2, 30), std::pair(1, 11), std::pair(5, 1)));
+}
+
+TEST(Reader, VersionsFromTheFuture) {
+  EXPECT_EQ(mustRead(".version 12.3\n.target sm_200").version, 123u);
+  EXPECT_EQ(mustRead(".version 9.10\n.target sm_100").version, 99u);
+  EXPECT_EQ(mustRead(".version 6.0\r\n.target sm_70\r\n").version, 60u);
+}
+
+TEST(Reader, NulsEndATextAndNothingElse) {
+  EXPECT_EQ(mustRead(std::string(".version 8.0\n.target sm_90\n\0\0", 29)).version, 80u);
+  EXPECT_THAT(errorOf(std::string(".version 8.0\n\0.target sm_90\n", 28)),
+              HasSubstr("t.ptx:2:1: expected a directive at module scope, found a NUL byte"));
+}
+
 TEST(Reader, SurvivesMoves) {
   Module a = mustRead(corpus::kernel);
   Module b = std::move(a);
@@ -235,6 +294,18 @@ TEST(ReaderErrors, NameThePlace) {
   EXPECT_THAT(errorOf(".global .b8 x[2] = {1,2,3};"), HasSubstr("at most 2 bytes"));
   EXPECT_THAT(errorOf(".global .b8 x[0xffffffffffff][0xffffffffffff];"), HasSubstr("less than 2^48"));
   EXPECT_THAT(errorOf(".section x { (]"), HasSubstr("brackets to be balanced"));
+}
+
+TEST(ReaderErrors, BoundTheNesting) {
+  auto nested = [](size_t depth) { return std::string(depth, '{') + "ret;" + std::string(depth, '}'); };
+  EXPECT_EQ(body(nested(200)).functions[0].instructions.size(), 1u);
+  EXPECT_THAT(bodyError(nested(100000)), HasSubstr("nested less than 256 deep"));
+}
+
+TEST(ReaderErrors, AreShortWhateverTheName) {
+  std::string name(1 << 20, 'x');
+  EXPECT_LT(bodyError("bra " + name + ";").size(), 1100u);
+  EXPECT_LT(bodyError("mov.u32 %r1 " + name + ";").size(), 200u);
 }
 
 TEST(ReaderTypes, TableIsConsistent) {

@@ -37,14 +37,17 @@ std::string writeFile(const std::string &name, const std::string &bytes) {
   return name;
 }
 
-Outcome runCommand(const std::vector<std::string> &arguments, const std::vector<std::string> &environment) {
+Outcome runCommand(const std::vector<std::string> &arguments, const std::vector<std::string> &environment,
+                   const std::string &input) {
   std::string folder = freshFolder();
+  std::string inputFile = writeFile(folder + "/in", input);
   std::vector<char *> list = {const_cast<char *>(INTERLOCK_COMMAND)};
   for (const std::string &argument : arguments)
     list.push_back(const_cast<char *>(argument.c_str()));
   list.push_back(nullptr);
   pid_t child = fork();
   if (child == 0) {
+    dup2(open(inputFile.c_str(), O_RDONLY), STDIN_FILENO);
     redirect(STDOUT_FILENO, folder + "/out");
     redirect(STDERR_FILENO, folder + "/err");
     setenv("INTERLOCK_CACHE_DIR", (folder + "/cache").c_str(), 1);

@@ -1,6 +1,6 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// Runs the `interlock` command as its users do and gives back what it wrote.
+// Runs a command (INTERLOCK_COMMAND, which each test program sets) as its users do and gives back what it wrote.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -16,8 +16,10 @@ struct Outcome {
   nlohmann::json json() const { return nlohmann::json::parse(out, nullptr, false); }
 };
 
-/// Runs `interlock` with these arguments; `environment` is `NAME=value` entries over the test's own.
-Outcome runCommand(const std::vector<std::string> &arguments, const std::vector<std::string> &environment = {});
+/// Runs the command with these arguments; `environment` is `NAME=value` entries over the test's own, `input` what it
+/// reads from standard input.
+Outcome runCommand(const std::vector<std::string> &arguments, const std::vector<std::string> &environment = {},
+                   const std::string &input = {});
 
 /// A fresh folder under the test's temporary one.
 std::string freshFolder();

@@ -1,0 +1,212 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// Rules for programs of which everything is in sight (Program::complete): accesses that nothing orders at all, where
+// the other rules only judge what somebody meant to order.
+#include "analysis/ScopeModel/Judge.h"
+
+#include <fmt/format.h>
+
+namespace interlock::scope {
+namespace {
+
+bool isStrong(const Event &e) { return e.order != Order::weak && e.kind <= EventKind::reduction; }
+
+/// The one warp that all of the actor's threads are in, where it is known.
+std::optional<uint32_t> warpOf(const Actor &actor, uint32_t warpWidth) {
+  if (actor.which == 0)
+    return std::nullopt;
+  if (actor.threads == Actor::Threads::warp)
+    return actor.which - 1;
+  if (actor.threads == Actor::Threads::one)
+    return (actor.which - 1) / warpWidth;
+  return std::nullopt;
+}
+
+/// Accesses with nothing behind them, on some path, by which another thread would know that they are over.
+class Unordered {
+public:
+  explicit Unordered(const Judge &judge)
+      : judge(judge), program(judge.program), sites(judge.sites), in(program.blocks.size(), Set(sites.list.size())) {
+    std::vector<uint32_t> todo{0};
+    std::vector<bool> seen(program.blocks.size());
+    while (!todo.empty() && !program.blocks.empty()) {
+      uint32_t b = todo.back();
+      todo.pop_back();
+      seen[b] = true;
+      Set set = in[b];
+      const Block &block = program.blocks[b];
+      for (uint32_t i = block.first; i < block.first + block.count; ++i)
+        apply(set, i);
+      for (uint32_t s : block.successors)
+        if (merge(in[s], set) || !seen[s])
+          todo.push_back(s);
+    }
+  }
+
+  using Set = std::vector<bool>; ///< by site
+  const Set &atStart(uint32_t block) const { return in[block]; }
+
+  void apply(Set &set, uint32_t event) const {
+    const Event &e = program.events[event];
+    bool clusterWide = e.kind == EventKind::clusterWait;
+    if (e.kind == EventKind::ctaBarrier || clusterWide || e.kind == EventKind::call)
+      set.assign(set.size(), false);
+    if (Site w = sites.of[event][2]; w != Sites::none)
+      for (Site a = stateSites; a < set.size(); ++a)
+        if (set[a] && judge.flow.tells(event, a))
+          set[a] = false;
+    for (Site a : {sites.of[event][0], sites.of[event][1]})
+      if (a != Sites::none)
+        set[a] = true;
+  }
+
+private:
+  static bool merge(Set &into, const Set &from) {
+    bool fresh = false;
+    for (size_t i = 0; i < into.size(); ++i)
+      if (from[i] && !into[i])
+        fresh = into[i] = true;
+    return fresh;
+  }
+
+  const Judge &judge;
+  const Program &program;
+  const Sites &sites;
+  std::vector<Set> in;
+};
+
+class Races {
+public:
+  explicit Races(Judge &judge) : judge(judge), sites(judge.sites), unordered(judge) {}
+
+  void run() {
+    uint32_t current = ~0u;
+    Unordered::Set set;
+    judge.flow.walk([&](uint32_t block, uint32_t event, const State &state) {
+      if (block != current)
+        set = unordered.atStart(current = block);
+      for (Site b : {sites.of[event][0], sites.of[event][1]})
+        if (b != Sites::none) {
+          sharedMemory(block, event, b, state, set);
+          acrossCtas(block, event, b, state);
+        }
+      narrow(event);
+      unordered.apply(set, event);
+    });
+  }
+
+private:
+  /// The same bytes, from two threads, one of them writing and one of them plain. Of two that only write it is not said
+  /// that they write to the same place.
+  bool conflict(const SiteInfo &x, const SiteInfo &y) const {
+    if (x.isWait || x.isInit || y.isInit || !((x.reads && y.writes) || (x.writes && y.reads)) ||
+        (!x.isData && !y.isData))
+      return false;
+    if (x.access->remote || y.access->remote || apart(*x.access, *y.access))
+      return false;
+    bool own = x.access->formula == y.access->formula && x.access->perThread && y.access->perThread;
+    return !own;
+  }
+
+  void sharedMemory(uint32_t block, uint32_t event, Site b, const State &state, const Unordered::Set &set) {
+    const SiteInfo &here = sites.list[b];
+    if (judge.object(*here.access).space != Space::shared)
+      return;
+    const Actor &actor = judge.program.blocks[block].actor;
+    for (Site a : sites.byObject[here.access->object]) {
+      const Actor &other = judge.actorOf(a);
+      if (!set[a] || !conflict(sites.list[a], here) || sameThread(actor, other) || inOtherCtas(actor, other) ||
+          (sameWarp(actor, other) && !state.has(unlaned, a)))
+        continue;
+      judge.report(
+          "SL30", Severity::error, event,
+          fmt::format("expected a barrier between {} and another thread's access to {}, found a path without one",
+                      describe(judge, event), judge.nameOf(*here.access)),
+          {"put bar.sync between them (bar.warp.sync if both are of one warp)",
+           {{"the other access", sites.list[a].event}}});
+    }
+  }
+
+  /// The thread has waited for, and acquired at that distance, a signal that CTAs of the grid send behind this access,
+  /// or that is this access.
+  bool toldByOtherCtas(Site a, const State &state) const {
+    for (Site w = stateSites; w < sites.list.size(); ++w) {
+      const SiteInfo &wait = sites.list[w];
+      if (wait.isWait && wait.access && judge.object(*wait.access).space == Space::global && state.has(reach, w) &&
+          !state.has(open + level(Scope::gpu), w) &&
+          (judge.flow.tells(wait.event, a) || wait.access->object == sites.list[a].access->object))
+        return true;
+    }
+    return false;
+  }
+
+  /// Global memory that a contract speaks of: what other CTAs did to it must be known to be over. A signal vouches for
+  /// what all of them have stored.
+  void acrossCtas(uint32_t block, uint32_t event, Site b, const State &state) {
+    const SiteInfo &here = sites.list[b];
+    const Object &object = judge.object(*here.access);
+    const Event &e = judge.program.events[event];
+    if (object.space != Space::global || object.evidence != Evidence::contract || e.elsewhere || here.access->perCta)
+      return;
+    for (Site a : sites.byObject[here.access->object]) {
+      const SiteInfo &first = sites.list[a];
+      // What the same run of the thread has done is known to it.
+      if (!conflict(first, here) || !state.has(reach, a) || judge.eventOf(a).elsewhere || judge.eventOf(a).vouches ||
+          first.block == block || toldByOtherCtas(a, state))
+        continue;
+      std::string what = e.vouches
+                             ? fmt::format("expected this signal's thread to have acquired what other CTAs stored to "
+                                           "{}, which the signal announces, found nothing that tells it",
+                                           judge.nameOf(*here.access))
+                             : fmt::format("expected {} to come behind an acquire of what other CTAs did to {}, found "
+                                           "nothing that tells that they are through with it",
+                                           describe(judge, event), judge.nameOf(*here.access));
+      judge.report(e.vouches ? "SL03" : "SL30", Severity::error, event, std::move(what),
+                   {"let every CTA do an acq_rel operation at gpu scope behind its accesses, and go on by its result",
+                    {{"accessed here", first.event}}});
+    }
+  }
+
+  /// Two strong accesses are one order only if the scope of each includes the other's thread.
+  void narrow(uint32_t event) {
+    const Event &e = judge.program.events[event];
+    if (!isStrong(e))
+      return;
+    const Access *access = e.kind == EventKind::load ? &e.src : &e.dst;
+    if (!access->known() || access->perCta)
+      return;
+    const Object &object = judge.object(*access);
+    if (object.space != Space::global || object.evidence == Evidence::assumed || e.scope >= object.reach)
+      return;
+    bool written = false;
+    for (Site s : sites.byObject[access->object])
+      written |= sites.list[s].writes && !apart(*sites.list[s].access, *access);
+    for (std::string_view rule : {"SL01", "SL02", "SL18"})
+      if (judge.reported(rule, event))
+        return;
+    if (written)
+      judge.report(
+          "SL31", Severity::error, event,
+          fmt::format("expected {} to have at least {} scope, since threads that far away access {} too, got {}",
+                      describe(judge, event), name(object.reach), judge.nameOf(*access), name(e.scope)),
+          {fmt::format("use {}", spell(e, e.order, object.reach)), {}});
+  }
+
+  bool sameWarp(const Actor &a, const Actor &b) const {
+    auto warp = warpOf(a, judge.program.warpWidth);
+    return warp && warp == warpOf(b, judge.program.warpWidth);
+  }
+
+  Judge &judge;
+  const Sites &sites;
+  const Unordered unordered;
+};
+
+} // namespace
+
+void judgeRaces(Judge &judge) {
+  if (judge.program.complete)
+    Races(judge).run();
+}
+
+} // namespace interlock::scope

@@ -1,0 +1,36 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+#include "compiler/Target/Gate.h"
+
+#include "analysis/Lint/Lint.h"
+#include "analysis/PTX/Reader.h"
+
+#include <fmt/format.h>
+
+namespace interlock::target {
+
+Result<nlohmann::json> gatePtx(const std::string &ptx, uint32_t clusterSize) {
+  auto module = ptx::read(ptx, "<emitted ptx>");
+  if (!module)
+    return makeError(Code::internal,
+                     fmt::format("expected to read the PTX that was emitted, got: {}", module.error().str()));
+  lint::Options options;
+  options.clusterSize = clusterSize;
+  nlohmann::json findings = nlohmann::json::array();
+  std::string refused;
+  for (const scope::Finding &finding : lint::check(*module, options).findings) {
+    findings.push_back({{"rule", finding.rule},
+                        {"severity", scope::name(finding.severity)},
+                        {"line", finding.place.line},
+                        {"instruction", finding.place.text},
+                        {"message", finding.message},
+                        {"fix", finding.fix}});
+    if (finding.severity == scope::Severity::error)
+      refused += fmt::format("{}line {} of the PTX, `{}`: {} [{}]; {}", refused.empty() ? "" : "\n", finding.place.line,
+                             finding.place.text, finding.message, finding.rule, finding.fix);
+  }
+  if (!refused.empty())
+    return makeError(Code::compile, "the kernel that was emitted is not ordered: " + refused);
+  return findings;
+}
+
+} // namespace interlock::target
