@@ -46,7 +46,8 @@ Result<KernelReport> reportOf(const LayerSpec &layer, KernelKind kind, const Dev
                  options.cluster,
                  geometry.blockThreads,
                  geometry.tileTokens,
-                 options.wait.value_or(cheapest)};
+                 options.wait.value_or(cheapest),
+                 *geometry.copy};
   ILK_RETURN_IF_ERROR(validate(report.spec));
   if (geometry.grid % options.cluster) // not 0: validate() has seen it
     return makeError(Code::badInput, fmt::format("expected a grid of whole clusters of {} CTAs, got {}",
@@ -70,7 +71,8 @@ Result<OperationKernels> OperationKernels::get(Driver &driver, KernelCache &cach
     kernel.report.reason = found.reason;
     kernel.report.milliseconds = found.milliseconds;
     kernel.image = {found.artifact->text, found.artifact->binary, found.artifact->facts.entry};
-    kernel.config = {kernel.report.grid, found.artifact->facts.blockThreads, found.artifact->facts.cluster, 0};
+    kernel.config = {kernel.report.grid, found.artifact->facts.blockThreads, found.artifact->facts.cluster,
+                     found.artifact->facts.dynamicSharedBytes};
   }
   return made;
 }
