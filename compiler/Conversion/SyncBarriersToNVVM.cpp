@@ -65,8 +65,8 @@ Replacement lowerDynamicShared(sync::DynamicSharedOp op, sync::DynamicSharedOp::
   if (!module.lookupSymbol(name)) {
     OpBuilder::InsertionGuard restore(b);
     b.setInsertionPointToStart(module.getBody());
-    LLVM::GlobalOp::create(b, LLVM::LLVMArrayType::get(b.getI8Type(), 0), /*isConstant=*/false,
-                           LLVM::Linkage::External, name, Attribute(), align, sharedSpace);
+    LLVM::GlobalOp::create(b, LLVM::LLVMArrayType::get(b.getI8Type(), 0), /*isConstant=*/false, LLVM::Linkage::External,
+                           name, Attribute(), align, sharedSpace);
   }
   auto pointer = LLVM::LLVMPointerType::get(b.getContext(), sharedSpace);
   return {LLVM::AddressOfOp::create(b, pointer, name)};
@@ -208,9 +208,9 @@ Replacement lowerClusterWait(sync::ClusterWaitOp, sync::ClusterWaitOp::Adaptor, 
 } // namespace
 
 void addSyncBarrierPatterns(RewritePatternSet &patterns, const Context &context) {
-  add(patterns, context, lowerSharedAlloc, lowerDynamicShared, lowerBarrierAlloc, lowerBarrierAt, lowerBarrierInit, lowerBarrierArrive,
-      lowerBarrierExpectTx, lowerBarrierTryWait, lowerStoreAsync, lowerBulkCopy, lowerBulkCommit, lowerBulkWait,
-      lowerCtaBarrier, lowerWarpBarrier, lowerClusterArrive, lowerClusterWait);
+  add(patterns, context, lowerSharedAlloc, lowerDynamicShared, lowerBarrierAlloc, lowerBarrierAt, lowerBarrierInit,
+      lowerBarrierArrive, lowerBarrierExpectTx, lowerBarrierTryWait, lowerStoreAsync, lowerBulkCopy, lowerBulkCommit,
+      lowerBulkWait, lowerCtaBarrier, lowerWarpBarrier, lowerClusterArrive, lowerClusterWait);
 }
 
 } // namespace interlock::nvvm

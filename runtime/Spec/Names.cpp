@@ -28,8 +28,7 @@ constexpr auto schedules =
 constexpr auto strategies = std::to_array<Named<WaitStrategy>>(
     {{WaitStrategy::relaxedFence, "relaxed-fence"}, {WaitStrategy::acquire, "acquire"}});
 
-constexpr auto copies =
-    std::to_array<Named<RowCopy>>({{RowCopy::packets, "packets"}, {RowCopy::bulk, "bulk"}});
+constexpr auto copies = std::to_array<Named<RowCopy>>({{RowCopy::packets, "packets"}, {RowCopy::bulk, "bulk"}});
 
 template <typename T, size_t n> std::string_view nameOf(const std::array<Named<T>, n> &table, T value) {
   for (const Named<T> &entry : table)

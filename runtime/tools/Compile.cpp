@@ -173,12 +173,8 @@ Status compile(const Context &context, const CompileFlags &flags) {
     ILK_ASSIGN_OR_RETURN(product, parseEmit(flags.emit));
   }
   ILK_ASSIGN_OR_RETURN(KernelSpec spec, specOf(flags));
-  nlohmann::json report = {{"kernel", name(spec.kernel)},
-                           {"target", spec.target},
-                           {"schedule", name(spec.schedule)},
-                           {"wait", name(spec.wait)},
-                           {"copy", name(spec.copy)},
-                           {"tile_tokens", spec.tileTokens}};
+  nlohmann::json report = {{"kernel", name(spec.kernel)}, {"target", spec.target},   {"schedule", name(spec.schedule)},
+                           {"wait", name(spec.wait)},     {"copy", name(spec.copy)}, {"tile_tokens", spec.tileTokens}};
   std::string bytes;
   if (product.cached) {
     ILK_ASSIGN_OR_RETURN(auto cache, openCache(context, flags.templates));

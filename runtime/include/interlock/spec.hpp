@@ -22,8 +22,8 @@ enum class Schedule : uint8_t { gridStride, claimed };
 /// How a wait on an mbarrier that a peer CTA completes is lowered: a relaxed try_wait loop with one restricted acquire
 /// fence behind it (PTX ISA 8.6, sm_90), or `.acquire.cluster` on the wait itself.
 enum class WaitStrategy : uint8_t { relaxedFence, acquire };
-/// How a warp moves its part of a row: 16-byte packets through registers, or bulk copies through a ring in shared memory
-/// that its first lane issues (chips with asynchronous barriers), which keep more bytes in flight.
+/// How a warp moves its part of a row: 16-byte packets through registers, or bulk copies through a ring in shared
+/// memory that its first lane issues (chips with asynchronous barriers), which keep more bytes in flight.
 enum class RowCopy : uint8_t { packets, bulk };
 
 /// The MoE layer and its wire format: what dispatch and combine have in common, and what the symmetric window depends
