@@ -3,8 +3,8 @@
 #
 # Everything that needs a GPU, in one go: device.sh OUT [ARCHIVE] [STEP…]. OUT gets at most eight files; ARCHIVE is
 # what bench/pack.sh made (without one: the programs beside this script). Steps: query tests sanitizer run bench handoff
-# two sweep; all but two and sweep if none is named. A step that fails or runs too long does not stop the next; the summary comes last, and
-# the exit code is the number of checks that failed.
+# two two_sweep sweep; all but the last three if none is named. A step that fails or runs too long does not stop the
+# next; the summary comes last, and the exit code is the number of checks that failed.
 set -uo pipefail
 out=${1:?expected a folder for the results}
 shift
@@ -123,6 +123,17 @@ two() {
   grep -E '^\[  (PASSED|FAILED|SKIPPED) ' "$out/two-tests.log" | tail -n 12 | tee -a "$summary"
 }
 
+# Over geometries and both ways to copy, after a check that bulk copies are right; some three minutes.
+two_sweep() {
+  shapes --copy bulk
+  check "two GPUs: 8 ranks, 4096 tokens, bulk" 60 two.log "$bin/interlock" run --device cuda --check --ranks 8 \
+    --model deepseek-v3 --tokens 4096 --copy bulk
+  check "sweep: two GPUs" 200 two-sweep.log "$bin/interlock-bench-two" --tokens 8192,128 --copy bulk,packets \
+    --block 512,256,1024,128 --tile 32,16 --ctas 12,16,14,8,24,32 --runs 7 --warmups 2 --chain 8 --commit "$commit" \
+    --cache-dir "$work/cache" -o "$out/two_sweep.json"
+  grep -E 'GB/s|round trip|CTAs' "$out/two-sweep.log" >>"$summary"
+}
+
 # shapes [OPTION…]: what the tests' acceptance names, with these options.
 shapes() {
   local run=("$bin/interlock" run --device cuda --check "$@") how="two GPUs${*:+, $*}"
@@ -159,9 +170,9 @@ sweep() {
 
 for step in $steps; do
   case $step in
-  query | tests | sanitizer | run | bench | handoff | two | sweep) "$step" ;;
+  query | tests | sanitizer | run | bench | handoff | two | two_sweep | sweep) "$step" ;;
   *)
-    say "expected steps among query tests sanitizer run bench handoff two sweep, got $step"
+    say "expected steps among query tests sanitizer run bench handoff two two_sweep sweep, got $step"
     failed=$((failed + 1))
     ;;
   esac

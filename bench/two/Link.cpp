@@ -18,15 +18,21 @@ namespace interlock::bench {
 namespace {
 using nlohmann::json;
 
-/// A kernel of link.ptx or copy.ptx and which memory it is given: `there` is the peer's.
+/// A kernel of link.ptx or bulk.ptx and which memory it is given: `there` is the peer's.
 struct Shape {
   const char *name, *entry;
-  bool aThere, bThere; ///< c is always here
+  bool aThere, bThere;
+  bool c = true;     ///< given at all; it is always here
+  bool bulk = false; ///< one thread, and a ring
 };
 constexpr Shape shapes[] = {{"store", "store_packets", false, true},
                             {"load", "load_packets", true, false},
                             {"fan_out", "fan_out", false, true},
-                            {"fan_in", "fan_in", true, false}};
+                            {"fan_in", "fan_in", true, false},
+                            {"bulk_store", "bulk_fan_out", false, true, false, true},
+                            {"bulk_load", "bulk_fan_out", true, false, false, true},
+                            {"bulk_fan_out", "bulk_fan_out", false, true, true, true}};
+constexpr uint32_t bulkRingBytes = 12 * 16384, bulkPiece = 16384;
 
 struct LinkParams {
   uint64_t a, b, c, packets;
@@ -99,13 +105,15 @@ Status Link::setUpEnd(End &end) {
   for (const char *entry : {"store_packets", "load_packets", "fan_out", "fan_in", "nothing", "ping"}) {
     ILK_ASSIGN_OR_RETURN(end.kernels[entry], driver.load(end.device, {kernels::linkPtx, {}, entry}));
   }
+  ILK_ASSIGN_OR_RETURN(end.kernels["bulk_fan_out"], driver.load(end.device, {kernels::bulkPtx, {}, "bulk_fan_out"}));
   ILK_ASSIGN_OR_RETURN(end.kernels["copy_packets"], driver.load(end.device, {kernels::copyPtx, {}, "copy_packets"}));
   return driver.synchronize(end.stream);
 }
 
 Status Link::setUp() {
-  if (options.bytes == 0 || options.bytes % 2048)
-    return makeError(Code::badInput, fmt::format("expected whole pieces of 2048 bytes, got {} bytes", options.bytes));
+  if (options.bytes == 0 || options.bytes % bulkPiece)
+    return makeError(Code::badInput,
+                     fmt::format("expected whole pieces of {} bytes, got {} bytes", bulkPiece, options.bytes));
   ends[1].device = driver.deviceCount() > 1 ? 1 : 0;
   for (End &end : ends)
     ILK_RETURN_IF_ERROR(setUpEnd(end));
@@ -143,11 +151,12 @@ Result<json> Link::measureKernels() {
     for (uint32_t ctas : options.ctas) {
       LaunchConfig config{ctas, threads, 1, 0};
       for (const Shape &shape : shapes) {
-        json object = {{"kernel", shape.name}, {"ctas", ctas}, {"threads", threads}, {"bytes", options.bytes}};
+        LaunchConfig with = shape.bulk ? LaunchConfig{ctas, 32, 1, bulkRingBytes} : config;
+        json object = {{"kernel", shape.name}, {"ctas", ctas}, {"threads", with.block}, {"bytes", options.bytes}};
         ILK_RETURN_IF_ERROR(record(object, [&](End &here, End &there) {
           LinkParams params{(shape.aThere ? there : here).from.address(), (shape.bThere ? there : here).to.address(),
-                            here.local.address(), packets};
-          return driver.launch(here.stream, here.kernels.at(shape.entry), config, bytesOf(params));
+                            shape.c ? here.local.address() : 0, packets};
+          return driver.launch(here.stream, here.kernels.at(shape.entry), with, bytesOf(params));
         }));
         list.push_back(std::move(object));
       }

@@ -51,7 +51,8 @@ json kernelJson(const KernelReport &kernel) {
           {"tile_tokens", kernel.spec.tileTokens},
           {"cluster", kernel.spec.cluster},
           {"schedule", name(kernel.spec.schedule)},
-          {"wait", name(kernel.spec.wait)}};
+          {"wait", name(kernel.spec.wait)},
+          {"copy", name(kernel.spec.copy)}};
 }
 } // namespace
 
