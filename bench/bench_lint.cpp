@@ -102,7 +102,8 @@ Cost measure(const std::string &program, const std::string &file) {
   wait4(child, &status, 0, &usage);
   std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   auto inSeconds = [](const timeval &t) { return double(t.tv_sec) + double(t.tv_usec) / 1e6; };
-  return {took.count(), inSeconds(usage.ru_utime) + inSeconds(usage.ru_stime), double(usage.ru_maxrss) / 1024, WIFEXITED(status) ? WEXITSTATUS(status) : 128};
+  return {took.count(), inSeconds(usage.ru_utime) + inSeconds(usage.ru_stime), double(usage.ru_maxrss) / 1024,
+          WIFEXITED(status) ? WEXITSTATUS(status) : 128};
 }
 
 struct Flags {

@@ -18,6 +18,9 @@ using scope::Event;
 using scope::EventKind;
 using scope::Scope;
 
+/// Of so many it is asked what becomes of their result, which looks at the whole function.
+constexpr uint32_t maxRelaxedPolls = 64;
+
 class Extractor {
 public:
   Extractor(const ptx::Module &module, const ptx::Function &function, const Options &options, size_t budget,
@@ -103,6 +106,7 @@ private:
   };
   std::vector<Pending> pending; ///< beside `uses`
   std::vector<Use> uses;
+  uint32_t relaxedPolls = 0;
   std::vector<ptx::Space> spaces; ///< beside `uses`: what the form names
 };
 
@@ -148,6 +152,9 @@ void Extractor::addEvent(uint32_t node, Decoded &d) {
     Value place = values.address(node, *read);
     WaitShape shape = waits.shapeOf(node, d, place);
     e.poll = shape.poll;
+    if (e.kind == EventKind::load && e.poll == scope::Poll::loop && !acquires(e.order) &&
+        ++relaxedPolls <= maxRelaxedPolls)
+      e.carriesData = waits.carriesData(node, shape);
     if (e.kind == EventKind::barrierWait) {
       e.parity = waits.parityOf(node, d, shape);
       e.reusesBarrier = waits.reusesBarrier(node, place, shape);

@@ -149,7 +149,7 @@ bool RoleFinder::compareValues(Actor &actor, const Value &a, int64_t constant, b
     }
     return true;
   }
-  bool tid = s.special == "tid" && s.component == 'x' && !manyDimensions;
+  bool tid = s.special == "tid" && s.component == 'x' && s.a == 0 && !manyDimensions;
   if (!equal || (!tid && s.special != "laneid" && s.special != "warp"))
     return false;
   if (tid)

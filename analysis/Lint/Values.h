@@ -41,9 +41,10 @@ struct Symbol {
   SymbolKind kind = SymbolKind::opaque;
   std::string_view special; ///< "tid", "laneid", "warpid", "ctaid", …
   char component = 0;
-  uint32_t a = 0, b = 0; ///< product: symbols; parameter: index and offset; merged: register; opaque: node
-  bool perCta = false;   ///< differs from CTA to CTA
-  bool uniform = false;  ///< the same for all threads of a CTA
+  /// product: symbols; parameter: index and offset; merged: register; opaque: node; special: what is taken off it
+  uint32_t a = 0, b = 0;
+  bool perCta = false;  ///< differs from CTA to CTA
+  bool uniform = false; ///< the same for all threads of a CTA
 };
 
 struct Term {
@@ -61,6 +62,19 @@ struct Value {
   uint8_t count = 0;
   bool remote = false; ///< an address in the shared memory of a CTA that mapa chose
   bool known = false;  ///< false: nothing is known, not even a symbol
+  static Value ofSymbol(uint32_t symbol) {
+    Value v;
+    v.known = true;
+    v.terms[0] = {symbol, 1};
+    v.count = 1;
+    return v;
+  }
+  static Value ofConstant(int64_t constant) {
+    Value v;
+    v.known = true;
+    v.constant = constant;
+    return v;
+  }
   bool isConstant() const { return known && root == noRoot && count == 0; }
   bool isPlace() const { return known && root != noRoot; }
 };
@@ -92,6 +106,7 @@ public:
 private:
   void indexDefinitions();
   void evaluate(uint32_t node);
+  void inheritUniformity(uint32_t node);
   Value compute(uint32_t node);
   Value computeLogic(uint32_t node);
   Value loadParameter(uint32_t node);

@@ -12,6 +12,8 @@ namespace {
 constexpr uint32_t maxPollBlocks = 48;
 /// A condition is made of few instructions.
 constexpr size_t maxSlice = 24;
+/// So many registers of a waiting loop can hold what it read.
+constexpr size_t maxMade = 64;
 /// A register that is written in more places tells nothing.
 constexpr size_t maxDefinitions = 8;
 /// A result is told to others soon after it came.
@@ -20,12 +22,16 @@ constexpr uint32_t maxTellDistance = 32;
 } // namespace
 
 Waits::Waits(const Flat &flat, const Graph &graph, const Values &values)
-    : flat(flat), graph(graph), values(values), branches(graph.loops.size()) {
+    : flat(flat), graph(graph), values(values), branches(graph.loops.size()), initialises(graph.loops.size()) {
   for (uint32_t b : graph.order)
     if (flat.blocks[b].condition != ~0u)
       for (uint32_t l = graph.loopOf[b]; l != Loop::none && graph.loops[l].blocks <= maxPollBlocks;
            l = graph.loops[l].parent)
         branches[l].push_back(b);
+  for (uint32_t n = 0; n < flat.nodes.size(); ++n)
+    if (const ptx::Instruction &in = *flat.nodes[n].in; in.opcode == "mbarrier" && (in.has("init") || in.has("inval")))
+      for (uint32_t l = graph.loopOf[values.blockOf(n)]; l != Loop::none; l = graph.loops[l].parent)
+        initialises[l] = true;
 }
 
 /// The condition at the end of `block` is made of what `node` returned.
@@ -166,9 +172,52 @@ scope::Parity Waits::parityOf(uint32_t node, const Decoded &decoded, const WaitS
                                      : scope::Parity::unknown;
 }
 
+bool Waits::carriesData(uint32_t node, const WaitShape &shape) const {
+  if (shape.poll != scope::Poll::loop)
+    return false;
+  // Registers of the loop that are made of the result, predicates aside: these only say whether to go on.
+  std::vector<uint32_t> made;
+  auto isMade = [&](const ptx::Operand &o, uint32_t n) {
+    return o.kind == ptx::OperandKind::reg &&
+           std::find(made.begin(), made.end(), flat.reg(flat.nodes[n], o.index)) != made.end();
+  };
+  auto readsMade = [&](uint32_t n) {
+    const ptx::Instruction &in = *flat.nodes[n].in;
+    bool any = false;
+    for (size_t k = destination(in) ? 1 : 0; k < in.operands.size(); ++k) {
+      any |= isMade(in.operands[k], n);
+      for (const ptx::Operand &e : in.operands[k].elements)
+        any |= isMade(e, n);
+    }
+    return any;
+  };
+  auto add = [&](const ptx::Operand &o, uint32_t n) {
+    if (o.kind == ptx::OperandKind::reg && flat.function(flat.nodes[n]).registers[o.index].type != ptx::Type::pred &&
+        made.size() < maxMade && !isMade(o, n))
+      made.push_back(flat.reg(flat.nodes[n], o.index));
+  };
+  for (uint32_t b = 0; b < flat.blocks.size(); ++b) {
+    if (!graph.reachable(b) || !graph.inside(b, shape.loop))
+      continue;
+    for (uint32_t n = flat.blocks[b].first; n < flat.blocks[b].first + flat.blocks[b].count; ++n) {
+      const ptx::Instruction &in = *flat.nodes[n].in;
+      if ((n != node && !readsMade(n)) || in.operands.empty())
+        continue;
+      add(in.operands[0], n);
+      for (const ptx::Operand &e : in.operands[0].elements)
+        add(e, n);
+    }
+  }
+  for (uint32_t n = 0; n < flat.nodes.size(); ++n)
+    if (!graph.inside(values.blockOf(n), shape.loop) && flat.nodes[n].in->opcode != "setp" && readsMade(n))
+      return true;
+  return false;
+}
+
 bool Waits::reusesBarrier(uint32_t node, const Value &place, const WaitShape &shape) const {
   uint32_t loop = outerLoop(node, shape);
-  return loop != Loop::none && place.isPlace() && !values.varies(place, loop);
+  // A barrier that is set up again in each trip starts with the same phase each time.
+  return loop != Loop::none && !initialises[loop] && place.isPlace() && !values.varies(place, loop);
 }
 
 } // namespace interlock::lint

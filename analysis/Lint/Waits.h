@@ -23,6 +23,8 @@ public:
   /// How the parity of a wait comes about, seen from the loop round its own retries; and whether that loop uses the
   /// same barrier again each trip.
   scope::Parity parityOf(uint32_t node, const Decoded &decoded, const WaitShape &shape) const;
+  /// What a polling load read is used outside its loop.
+  bool carriesData(uint32_t node, const WaitShape &shape) const;
   bool reusesBarrier(uint32_t node, const Value &place, const WaitShape &shape) const;
 
 private:
@@ -35,6 +37,7 @@ private:
   const Graph &graph;
   const Values &values;
   std::vector<std::vector<uint32_t>> branches; ///< by loop: its blocks that end in a condition, if it is small
+  std::vector<bool> initialises;               ///< by loop: barriers are set up in it
 };
 
 } // namespace interlock::lint

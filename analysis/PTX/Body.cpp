@@ -116,7 +116,8 @@ void Parser::instruction(Function &fn) {
   in.at = peek().at;
   in.source = source;
   in.opcode = expectName("an instruction");
-  // Gathered first, so that what is kept is no larger than it must be: most of the memory of a module is in these lists.
+  // Gathered first, so that what is kept is no larger than it must be: most of the memory of a module is in these
+  // lists.
   modScratch.clear();
   operandScratch.clear();
   while (!failed() && peek().kind == TokenKind::dotted)

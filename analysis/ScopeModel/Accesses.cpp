@@ -10,84 +10,6 @@
 namespace interlock::scope {
 namespace {
 
-void multimemScopes(Judge &judge) {
-  for (uint32_t i = 0; i < judge.program.events.size(); ++i) {
-    const Event &e = judge.program.events[i];
-    if (!e.multimem || e.order == Order::weak || e.scope == Scope::sys)
-      continue;
-    const Access &place = e.dst.known() ? e.dst : e.src;
-    bool sure =
-        place.known() && judge.object(place).evidence == Evidence::contract && judge.object(place).reach == Scope::sys;
-    judge.report(
-        "SL18", sure ? Severity::error : Severity::warning, i,
-        fmt::format("expected sys scope for an access to a multicast object, which is memory of several GPUs, got {}",
-                    name(e.scope)),
-        {"use .sys", {}});
-  }
-}
-
-/// A release or an acquire that does not reach the device which the contract speaks of, whoever is on the other side.
-void contractScopes(Judge &judge) {
-  const Program &program = judge.program;
-  auto tooNear = [&](const Access *place, Scope scope) {
-    return place && place->known() && judge.object(*place).evidence == Evidence::contract &&
-           judge.object(*place).space != Space::shared && scope < judge.object(*place).reach &&
-           !judge.object(*place).pairsAcrossKernels;
-  };
-  judge.flow.walk([&](uint32_t block, uint32_t i, const State &state) {
-    const Event &e = program.events[i];
-    const Access *place = signalOf(e);
-    bool isSignal = e.order != Order::weak && e.kind <= EventKind::reduction;
-    if (!isSignal)
-      return;
-    (void)block;
-    if (mayRelease(e)) {
-      // A relaxed signal counts as one if a fence stands before it.
-      Scope reached = e.scope;
-      bool published = releases(e.order), data = false;
-      for (Site s = stateSites; s < judge.sites.list.size(); ++s) {
-        const SiteInfo &info = judge.sites.list[s];
-        if (!info.isData || !info.writes || (!state.has(reach, s) && !state.has(heard, s)) ||
-            judge.object(*info.access).space == Space::shared)
-          continue;
-        data = true;
-        if (releases(e.order))
-          continue;
-        Scope fence = Scope::thread;
-        for (size_t l = 0; l < 4; ++l)
-          if (state.has(fenced + l, s) && !state.has(open + l, s))
-            fence = Scope(l + 1);
-        if (fence != Scope::thread) {
-          published = true;
-          reached = std::min(reached, fence);
-        }
-      }
-      if (published && data && tooNear(place, reached))
-        judge.report(
-            "SL18", Severity::error, i,
-            fmt::format("expected {} to release at {} scope, since its contract says that {} reads it, got {}",
-                        describe(judge, i), name(judge.object(*place).reach),
-                        judge.object(*place).nic                   ? "a NIC"
-                        : judge.object(*place).reach == Scope::sys ? "another device"
-                                                                   : "another CTA",
-                        name(reached)),
-            {fmt::format("use {}",
-                         spell(e, e.kind == EventKind::atomic && acquires(e.order) ? Order::acqRel : Order::release,
-                               judge.object(*place).reach)),
-             {}});
-    }
-    if (mayAcquire(e) && acquires(e.order) && tooNear(place, e.scope))
-      judge.report("SL18", Severity::error, i,
-                   fmt::format("expected {} to acquire at {} scope, since its contract says that {} writes it, got {}",
-                               describe(judge, i), name(judge.object(*place).reach),
-                               judge.object(*place).nic                   ? "a NIC"
-                               : judge.object(*place).reach == Scope::sys ? "another device"
-                                                                          : "another CTA",
-                               name(e.scope)),
-                   {fmt::format("use {}", spell(e, Order::acquire, judge.object(*place).reach)), {}});
-  });
-}
-
 /// Strong accesses to one word that are not to the same bytes.
 void mixedSizes(Judge &judge) {
   struct Use {
@@ -172,8 +94,6 @@ void nonCoherent(Judge &judge) {
 } // namespace
 
 void judgeAccesses(Judge &judge) {
-  multimemScopes(judge);
-  contractScopes(judge);
   mixedSizes(judge);
   nonCoherent(judge);
 }

@@ -150,6 +150,7 @@ std::vector<Finding> judge(const Program &program) {
   judgeOwnThread(judge);
   judgeBarriers(judge);
   judgeLifetime(judge);
+  judgeDeviceScopes(judge);
   judgeAccesses(judge);
   judgeProgress(judge);
   judgeCost(judge);

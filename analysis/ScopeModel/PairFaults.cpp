@@ -60,8 +60,10 @@ ReleaseFault faultOfRelease(const Judge &judge, const Pair &pair, uint32_t block
   }
   bool own = state.has(reach, pair.a);
   bool more = wider(judge.actorOf(pair.a), block.actor);
-  if (signal.kind == EventKind::ctaBarrier || signal.kind == EventKind::ctaArrive)
-    return inOtherCtas(block.actor, judge.actorOf(pair.wait)) ? ReleaseFault::acrossCtas : ReleaseFault::none;
+  if (signal.kind == EventKind::ctaBarrier || signal.kind == EventKind::ctaArrive) {
+    bool peers = judge.sites.list[pair.a].access->remote != judge.sites.list[pair.b].access->remote;
+    return peers || inOtherCtas(block.actor, judge.actorOf(pair.wait)) ? ReleaseFault::acrossCtas : ReleaseFault::none;
+  }
   if (own && more && notMet(state, pair.a, block.actor))
     return ReleaseFault::otherThreads;
   if (signal.order == Order::weak)

@@ -31,7 +31,7 @@ private:
   void meet(size_t release, const std::vector<Site> &waits, uint32_t group);
   bool conflict(const Pair &pair) const;
   Scope distance(uint32_t release, Site wait) const;
-  bool meant(const Pair &pair, const State &atRelease) const;
+  bool meant(const Pair &pair, const State &atRelease, const State &atB) const;
   void settle();
 
   Judge &judge;
@@ -152,6 +152,11 @@ bool Finder::conflict(const Pair &pair) const {
       return false;
     if (clusterBarrier)
       return true;
+    if (crosses && r.multicast && local)
+      return true; // the copy writes the peers' memory too
+    // A barrier of the CTA between a store into a peer's memory and the peer's own read is no order between the two.
+    if (r.kind == EventKind::ctaBarrier && x.remote != y.remote && judge.clusterDistance() > Scope::cta)
+      return true;
     if (crosses ? local || (x.remote && y.remote) : !local)
       return false;
     return !(local && inOtherCtas(judge.actorOf(pair.a), judge.actorOf(pair.b)));
@@ -166,7 +171,7 @@ bool Finder::conflict(const Pair &pair) const {
 
 /// A relaxed value that a branch depends on is a signal only where somebody meant to publish by it: else every counter
 /// that hands out work would be one.
-bool Finder::meant(const Pair &pair, const State &atRelease) const {
+bool Finder::meant(const Pair &pair, const State &atRelease, const State &atB) const {
   const Event &wait = judge.eventOf(pair.wait), &signal = program.events[pair.release];
   if (wait.kind != EventKind::load && wait.kind != EventKind::atomic)
     return true;
@@ -175,7 +180,7 @@ bool Finder::meant(const Pair &pair, const State &atRelease) const {
   for (size_t l = 0; l < 4; ++l)
     if (atRelease.has(fenced + l, pair.a))
       return true;
-  return false;
+  return !atB.has(open + level(pair.distance), pair.wait);
 }
 
 void Finder::meet(size_t index, const std::vector<Site> &waits, uint32_t group) {
@@ -205,7 +210,7 @@ void Finder::meet(size_t index, const std::vector<Site> &waits, uint32_t group) 
         Pair pair{a, b, release, wait, group, distance(release, wait), completion};
         if (pair.distance == Scope::cta && sameThread(speaker, judge.actorOf(wait)) && !isBarrierGroup(r))
           continue;
-        if (!conflict(pair) || !meant(pair, before))
+        if (!conflict(pair) || !meant(pair, before, facts.atAccess[b]))
           continue;
         // A thread of one CTA says nothing of what the threads of all the others do in their own shared memory.
         if (pair.distance > Scope::cta && speaker.ctas == Actor::Ctas::only &&
@@ -217,6 +222,9 @@ void Finder::meet(size_t index, const std::vector<Site> &waits, uint32_t group) 
             judge.object(*sites.list[a].access).space == Space::shared)
           pair.distance = Scope::cta;
         judgePair(judge, pair, facts.blockOf[index], before, facts.atAccess[b]);
+        // On one path that is seen where the access is.
+        if (pair.releaseFault == ReleaseFault::unfinished && judge.flow.group(release) == ~0u)
+          continue;
         Couple &couple = couples[uint64_t(a) << 32 | b];
         if (couple.ways.size() < maxPairs || pair.orders())
           couple.ways.push_back(pair);

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace interlock::scope {
 namespace {
 
@@ -15,43 +17,82 @@ bool isMemoryPoll(const Event &e) {
 
 /// A loop that ends by a plain or relaxed load of global memory, and reads behind it that only it can have made valid:
 /// who writes there is not in sight, so it is a warning.
-void unacquiredPolls(Judge &judge) {
-  const Program &program = judge.program;
-  const Sites &sites = judge.sites;
-  judge.flow.walk([&](uint32_t, uint32_t i, const State &state) {
+class UnacquiredPolls {
+public:
+  explicit UnacquiredPolls(Judge &judge) : judge(judge), program(judge.program), sites(judge.sites) {}
+
+  void run() {
+    for (Site w = stateSites; w < sites.list.size(); ++w)
+      if (sites.list[w].isWait && suspicious(judge.eventOf(w)) && !blamed(sites.list[w].event))
+        polls.push_back(w);
+    if (polls.empty())
+      return;
+    laterAcquires.resize(sites.list.size());
+    judge.flow.walk([&](uint32_t, uint32_t i, const State &state) {
+      Site self = sites.of[i][2];
+      if (self != Sites::none && acquires(program.events[i].order))
+        for (Site w : polls)
+          if (state.has(reach, w))
+            laterAcquires[w].push_back(self);
+    });
+    judge.flow.walk([&](uint32_t, uint32_t i, const State &state) { visit(i, state); });
+  }
+
+private:
+  bool suspicious(const Event &e) const {
+    return isMemoryPoll(e) && !acquires(e.order) && !e.carriesData && e.src.elements == 1 &&
+           judge.object(e.src).space == Space::global;
+  }
+  bool blamed(uint32_t event) const {
+    for (std::string_view rule : {"SL02", "SL04", "SL05", "SL06", "SL17"})
+      if (judge.reported(rule, event))
+        return true;
+    return false;
+  }
+  /// The poll is on the way to here, for this thread or for one that told it by a barrier.
+  bool guards(Site w, const State &state) const {
+    const Actor &waiter = judge.actorOf(w);
+    bool someForAll = waiter.threads != Actor::Threads::all || waiter.some;
+    bool met = !state.has(unjoined, w) || (waiter.threads == Actor::Threads::lanes && !state.has(unlaned, w));
+    return state.has(reach, w) && (!state.has(avoided, w) || (someForAll && met));
+  }
+  void visit(uint32_t i, const State &state) {
     const Event &read = program.events[i];
     if (read.kind != EventKind::load || read.order != Order::weak || read.proxy != Proxy::generic ||
-        !read.src.known() || read.poll != Poll::no)
+        !read.src.known() || read.poll == Poll::loop)
       return;
     const Object &data = judge.object(read.src);
     if (data.space != Space::global || data.readOnly)
       return;
-    for (Site w = stateSites; w < sites.list.size(); ++w) {
-      if (!sites.list[w].isWait || !state.has(reach, w))
+    for (Site w : polls) {
+      const Event &wait = judge.eventOf(w);
+      Scope reach = judge.object(wait.src).reach;
+      if (wait.src.object == read.src.object || !guards(w, state) || !state.has(open + level(reach), w))
         continue;
-      // Some get here without having waited; but if one thread waits for all, the others go round it.
-      bool forAll = judge.actorOf(w).threads != Actor::Threads::all;
-      if (state.has(avoided, w) && !forAll)
-        continue;
-      uint32_t waitEvent = sites.list[w].event;
-      const Event &wait = program.events[waitEvent];
-      if (!isMemoryPoll(wait) || acquires(wait.order) || wait.src.object == read.src.object)
-        continue;
-      const Object &flag = judge.object(wait.src);
-      if (flag.space != Space::global || !state.has(open + level(flag.reach), w))
+      // Another wait behind the poll may be the one that counts.
+      bool other = std::any_of(laterAcquires[w].begin(), laterAcquires[w].end(), [&](Site later) {
+        return later != w && !state.has(avoided, later) && judge.eventOf(later).scope >= reach;
+      });
+      if (other)
         continue;
       bool weak = wait.order != Order::relaxed;
-      if (judge.reported(weak ? "SL17" : "SL04", waitEvent) || judge.reported("SL05", waitEvent) ||
-          judge.reported("SL06", waitEvent) || judge.reported("SL02", waitEvent))
-        continue;
-      judge.report(weak ? "SL17" : "SL04", Severity::warning, waitEvent,
-                   fmt::format("expected {} to acquire what its writer has published, or an acquire fence behind it, "
-                               "got {}.{} and a plain load of {}",
-                               describe(judge, waitEvent), name(wait.order), name(wait.scope), data.name),
-                   {fmt::format("use {}", spell(wait, Order::acquire, flag.reach)), {{"read here", i}}});
+      uint32_t waitEvent = sites.list[w].event;
+      judge.report(
+          weak ? "SL17" : "SL04", Severity::warning, waitEvent,
+          fmt::format(
+              "expected {} to acquire what its writer has published, or an acquire fence behind it, got {}.{} and a "
+              "plain load of {}",
+              describe(judge, waitEvent), name(wait.order), name(wait.scope), data.name),
+          {fmt::format("use {}", spell(wait, Order::acquire, reach)), {{"read here", i}}});
     }
-  });
-}
+  }
+
+  Judge &judge;
+  const Program &program;
+  const Sites &sites;
+  std::vector<Site> polls;
+  std::vector<std::vector<Site>> laterAcquires; ///< by poll
+};
 
 /// Flag and data in one vector access are separate accesses to the model, though hardware moves them together.
 void vectorFlags(Judge &judge) {
@@ -128,7 +169,7 @@ void gridBarriers(Judge &judge) {
 } // namespace
 
 void judgeProgress(Judge &judge) {
-  unacquiredPolls(judge);
+  UnacquiredPolls(judge).run();
   vectorFlags(judge);
   aloneAtTheBoundary(judge);
   gridBarriers(judge);

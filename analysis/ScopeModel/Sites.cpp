@@ -33,7 +33,7 @@ bool mayRelease(const Event &e) {
   case EventKind::clusterArrive:
     return true;
   case EventKind::atomic: // one that is tried until it succeeds takes and gives nothing, unless it says so
-    return e.poll != Poll::loop || releases(e.order);
+    return releases(e.order) || (e.poll != Poll::loop && !(e.conditional && acquires(e.order)));
   default:
     return false;
   }

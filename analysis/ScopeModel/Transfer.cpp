@@ -191,7 +191,10 @@ void Flow::applyCluster(State &state, const Event &e) const {
 }
 
 void Flow::applyProxyFence(State &state, uint32_t block, const Event &e) const {
-  bool narrow = program.blocks[block].actor.threads != Actor::Threads::all;
+  const Actor &actor = program.blocks[block].actor;
+  bool narrow = actor.threads != Actor::Threads::all;
+  // A fence behind a barrier is surely that of the thread that made the access if every thread has it.
+  bool everyones = !narrow && !actor.some && actor.ctas == Actor::Ctas::all;
   for (size_t w = 0; w < sites.words; ++w)
     switch (e.proxyFence) {
     case ProxyFence::async: {
@@ -203,6 +206,8 @@ void Flow::applyProxyFence(State &state, uint32_t block, const Event &e) const {
       // One thread's fence does nothing for what the others wrote.
       if (narrow)
         covered &= ~wide[w];
+      if (everyones)
+        state[stuck][w] &= ~covered;
       state[unproxied][w] &= ~(covered & ~state[stuck][w]);
       state[unproxied][w] &= ~waits[w];
       break;

@@ -8,8 +8,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 
-#include "llvm/Support/SaveAndRestore.h"
-
 #include <set>
 
 using namespace mlir;
@@ -147,7 +145,6 @@ private:
   }
   void emit(Event event, Operation *op) {
     event.origin = originOf(op);
-    event.inPollLoop |= inPollLoop;
     result.program.events.push_back(event);
     ++result.program.blocks[current].count;
   }
@@ -226,9 +223,6 @@ private:
 
   void walkWhile(scf::WhileOp op) {
     Actor outside = actor();
-    bool polls = false;
-    op.getBefore().walk([&](sync::BarrierTryWaitOp) { polls = true; });
-    llvm::SaveAndRestore<bool> restore(inPollLoop, inPollLoop || polls);
     follow(outside);
     uint32_t before = current;
     walk(op.getBefore());
@@ -315,7 +309,6 @@ private:
   llvm::DenseMap<Operation *, uint32_t> origins;
   std::vector<WindowUse> windowUses;
   uint32_t current = 0;
-  bool inPollLoop = false;
 };
 
 } // namespace

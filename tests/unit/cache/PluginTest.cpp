@@ -52,7 +52,7 @@ TEST(Plugin, BehindACache) {
   EXPECT_EQ(open()->get(numbered(0))->outcome, Outcome::disk);
 }
 
-void expectRefused(const PluginOptions &options, Code code, const char *part) {
+void expectRefused(const PluginOptions &options, Code code, const std::string &part) {
   auto compiler = makePluginCompiler(options);
   for (int i = 0; i < 2; ++i) { // also the second time
     auto refused = compiler->identity();
@@ -66,8 +66,7 @@ void expectRefused(const PluginOptions &options, Code code, const char *part) {
 TEST(Plugin, WrongOnesAreRefusedInASentence) {
   expectRefused(
       {.path = FAKE_PLUGIN_OTHER_ABI}, Code::unsupported,
-      fmt::format("expected a compiler plugin of interface {}, got {}", ILK_COMPILER_ABI, ILK_COMPILER_ABI + 1)
-          .c_str());
+      fmt::format("expected a compiler plugin of interface {}, got {}", ILK_COMPILER_ABI, ILK_COMPILER_ABI + 1));
   expectRefused({.path = FAKE_PLUGIN_INCOMPLETE}, Code::unsupported, "an incomplete one");
   expectRefused({.path = "/nowhere/libinterlock_compiler.so"}, Code::notFound, "libinterlock_compiler.so");
   TempFolder folder;

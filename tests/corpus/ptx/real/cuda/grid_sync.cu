@@ -36,12 +36,13 @@ extern "C" __global__ void right_last_block(int *partial, unsigned *ticket, int 
   }
 }
 
-/// The ticket is taken before anything orders the partial sum.
+/// The last CTA fences, but no CTA does so before it takes its ticket.
 extern "C" __global__ void wrong_last_block(int *partial, unsigned *ticket, int *total) {
   __shared__ bool last;
   if (threadIdx.x == 0) {
     partial[blockIdx.x] = int(blockIdx.x) * 3;
     last = atomicAdd(ticket, 1u) == gridDim.x - 1;
+    __threadfence();
   }
   __syncthreads();
   if (last && threadIdx.x == 0) {
