@@ -2,9 +2,9 @@
 # Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 #
 # Everything that needs a GPU, in one go: device.sh OUT [ARCHIVE] [STEP…]. OUT gets at most eight files; ARCHIVE is
-# what bench/pack.sh made (without one: the programs beside this script). Steps: query tests sanitizer run bench handoff sweep;
-# all but sweep if none is named. A step that fails or runs too long does not stop the next; the summary comes last, and
-# the exit code is the number of checks that failed.
+# what bench/pack.sh made (without one: the programs beside this script). Steps: query tests sanitizer run bench handoff
+# two two_sweep sweep; all but the last three if none is named. A step that fails or runs too long does not stop the
+# next; the summary comes last, and the exit code is the number of checks that failed.
 set -uo pipefail
 out=${1:?expected a folder for the results}
 shift
@@ -107,6 +107,46 @@ bench() {
   grep -E 'ranks, .* us, ' "$out/bench.log" | tee -a "$summary"
 }
 
+# Two GPUs: the shapes with a rank a GPU and with more, the benchmark with the ceilings beside it, the shapes in two
+# processes, and all GPU tests. Some six minutes.
+two() {
+  shapes
+  check "two GPUs: 8 ranks, 4096 tokens" 60 two.log "$bin/interlock" run --device cuda --check --ranks 8 \
+    --model deepseek-v3 --tokens 4096
+  check "bench: two GPUs" 200 two-bench.log "$bin/interlock-bench-two" --tile 0,4,16 --commit "$commit" \
+    --cache-dir "$work/cache" -o "$out/two_gpus.json"
+  grep -E 'GB/s|round trip' "$out/two-bench.log" | tee -a "$summary"
+  check "NCCL all-to-all" 60 nccl.log python3 "$here/nccl_all_to_all.py"
+  shapes --processes 2
+  check "gpu tests on two GPUs" 200 two-tests.log "$bin/interlock-gpu-tests" --device cuda --gtest_brief=1 \
+    --test-seconds 90
+  grep -E '^\[  (PASSED|FAILED|SKIPPED) ' "$out/two-tests.log" | tail -n 12 | tee -a "$summary"
+}
+
+# Over geometries and both ways to copy, after a check that bulk copies are right; some three minutes.
+two_sweep() {
+  shapes --copy bulk
+  check "two GPUs: 8 ranks, 4096 tokens, bulk" 60 two.log "$bin/interlock" run --device cuda --check --ranks 8 \
+    --model deepseek-v3 --tokens 4096 --copy bulk
+  check "sweep: two GPUs" 200 two-sweep.log "$bin/interlock-bench-two" --tokens 8192,128 --copy bulk,packets \
+    --block 512,256,1024,128 --tile 32,16 --ctas 12,16,14,8,24,32 --runs 7 --warmups 2 --chain 8 --commit "$commit" \
+    --cache-dir "$work/cache" -o "$out/two_sweep.json"
+  grep -E 'GB/s|round trip|CTAs' "$out/two-sweep.log" >>"$summary"
+}
+
+# shapes [OPTION…]: what the tests' acceptance names, with these options.
+shapes() {
+  local run=("$bin/interlock" run --device cuda --check "$@") how="two GPUs${*:+, $*}"
+  check "$how: deepseek-v3" 25 two.log "${run[@]}" --ranks 2 --model deepseek-v3 --tokens 256
+  check "$how: odd shapes, 3 ranks" 25 two.log "${run[@]}" --ranks 3 --experts 10 --topk 5 --hidden 2888 --dtype bf16 \
+    --tokens 0,1,17 --mask 0.2
+  check "$how: claimed, clusters of 4" 25 two.log "${run[@]}" --ranks 2 --experts 64 --topk 32 --hidden 64 --dtype f32 \
+    --tokens 40 --schedule claimed --cluster 4
+  check "$how: fp8 with scales" 25 two.log "${run[@]}" --ranks 2 --model deepseek-v3 --dtype f8e4m3fn \
+    --scale-bytes 224 --tokens 128
+  check "$how: zipf, graph" 25 two.log "${run[@]}" --ranks 2 --model qwen3-235b-a22b --tokens 200 --routing zipf:1.2 \
+    --graph --steps 50
+
 # One hand-off within a cluster: one ring alone, then a ring on every cluster that fits twelve times.
 handoff() {
   for rings in 1 12; do
@@ -130,9 +170,9 @@ sweep() {
 
 for step in $steps; do
   case $step in
-  query | tests | sanitizer | run | bench | handoff | sweep) "$step" ;;
+  query | tests | sanitizer | run | bench | handoff | two | two_sweep | sweep) "$step" ;;
   *)
-    say "expected steps among query tests sanitizer run bench handoff sweep, got $step"
+    say "expected steps among query tests sanitizer run bench handoff two two_sweep sweep, got $step"
     failed=$((failed + 1))
     ;;
   esac

@@ -20,14 +20,14 @@ for component in runtime compiler; do
   cmake --install "$build" --prefix "$stage/$name" --component "$component" --strip >/dev/null
 done
 rm -rf "$stage/$name/bin/interlock-opt" "$stage/$name/share"
-for program in interlock-bench-gpu interlock-bench-handoff interlock-bench-compile interlock-gpu-tests; do
+for program in interlock-bench-gpu interlock-bench-two interlock-bench-handoff interlock-bench-compile interlock-gpu-tests; do
   [[ -x $build/bin/$program ]] || {
     echo "expected $build/bin/$program, found none: build it first" >&2
     exit 1
   }
   install -s "$build/bin/$program" "$stage/$name/bin/"
 done
-install bench/device.sh "$stage/$name/"
+install bench/device.sh bench/nccl_all_to_all.py "$stage/$name/"
 git rev-parse HEAD >"$stage/$name/COMMIT" 2>/dev/null || echo unknown >"$stage/$name/COMMIT"
 
 # Everything outside glibc that something here loads.

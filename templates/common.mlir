@@ -182,6 +182,80 @@ func.func private @is_last_cta(%control: !sync.ptr<global>) -> i1 {
   return %last : i1
 }
 
+// The ring of bulk copies: every warp has #stages stages in dynamic shared memory, each with a barrier that a piece read
+// into it completes, and its lane 0 issues all of the warp's copies. `n` counts the warp's pieces since the kernel's start:
+// the n-th goes through stage n % #stages.
+
+// All threads, before any other use.
+func.func private @ring_init(%barriers: !sync.barrier) {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %stages = arith.constant #stages
+  %lane = ep.lane_id : i32
+  %warp = ep.warp_id : i32
+  %leader = arith.cmpi eq, %lane, %zero : i32
+  scf.if %leader {
+    %first = arith.muli %warp, %stages : i32
+    scf.for %stage = %zero to %stages step %one : i32 {
+      %i = arith.addi %first, %stage : i32
+      %b = sync.barrier_at %barriers, %i
+      sync.barrier_init %b, count = 1
+    }
+    sync.init_fence
+  }
+  sync.warp_barrier
+  return
+}
+
+// Where the warp's n-th piece lies, its barrier, and the parity of the phase that it completes.
+func.func private @ring_stage(%ring: !sync.ptr<shared>, %barriers: !sync.barrier, %n: i32)
+    -> (!sync.ptr<shared>, !sync.barrier, i32) {
+  %one = arith.constant 1 : i32
+  %stages = arith.constant #stages
+  %warp_bytes = arith.constant #warp_ring_bytes
+  %piece_bytes = arith.constant #piece_bytes
+  %warp = ep.warp_id : i32
+  %stage = arith.remui %n, %stages : i32
+  %round = arith.divui %n, %stages : i32
+  %parity = arith.andi %round, %one : i32
+  %own = func.call @shared_at(%ring, %warp, %warp_bytes) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
+  %p = func.call @shared_at(%own, %stage, %piece_bytes) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
+  %first = arith.muli %warp, %stages : i32
+  %i = arith.addi %first, %stage : i32
+  %b = sync.barrier_at %barriers, %i
+  return %p, %b, %parity : !sync.ptr<shared>, !sync.barrier, i32
+}
+
+// Bytes of segment `segment` of a row.
+func.func private @segment_bytes(%segment: i32) -> i32 {
+  %last = arith.constant #last_segment
+  %whole_bytes = arith.constant #piece_bytes_narrow
+  %last_bytes = arith.constant #last_bytes_narrow
+  %is_last = arith.cmpi eq, %segment, %last : i32
+  %bytes = arith.select %is_last, %last_bytes, %whole_bytes : i32
+  return %bytes : i32
+}
+
+// Lane 0: starts to read segment `segment` of the row at `row` as the warp's n-th piece. Nobody may still use what was in
+// its stage. The arrival announces the copy only, so it orders nothing.
+func.func private @ring_read(%ring: !sync.ptr<shared>, %barriers: !sync.barrier, %n: i32, %row: i64, %segment: i32) {
+  %last = arith.constant #last_segment
+  %piece_bytes = arith.constant #piece_bytes
+  %stage, %barrier, %parity = func.call @ring_stage(%ring, %barriers, %n)
+      : (!sync.ptr<shared>, !sync.barrier, i32) -> (!sync.ptr<shared>, !sync.barrier, i32)
+  %is_last = arith.cmpi eq, %segment, %last : i32
+  scf.if %is_last {
+    sync.barrier_expect_tx relaxed cta %barrier, bytes = #last_bytes_narrow
+  } else {
+    sync.barrier_expect_tx relaxed cta %barrier, bytes = #piece_bytes_narrow
+  }
+  %bytes = func.call @segment_bytes(%segment) : (i32) -> i32
+  %address = func.call @at(%row, %segment, %piece_bytes) : (i64, i32, i64) -> i64
+  %from = ep.global_ptr %address : !sync.ptr<global>
+  sync.bulk_copy %stage, %from, %bytes on %barrier : !sync.ptr<shared>, !sync.ptr<global>
+  return
+}
+
 // One thread of the last CTA writes the operation's result and leaves the control block ready for the next launch.
 func.func private @conclude(%control: !sync.ptr<global>, %result: !sync.ptr<global>, %op: i64, %received: i32,
                             %wanted: i32) {
@@ -201,9 +275,16 @@ func.func private @conclude(%control: !sync.ptr<global>, %result: !sync.ptr<glob
   %lost_p = ep.offset %control, %lost_at : !sync.ptr<global>
   %ticket_p = ep.offset %control, %ticket_at : !sync.ptr<global>
   %claim_p = ep.offset %control, %claim_at : !sync.ptr<global>
-  %status = ep.load %status_p : !sync.ptr<global> -> i32
+  %gathered = ep.load %status_p : !sync.ptr<global> -> i32
   %dropped = ep.load %dropped_p : !sync.ptr<global> -> i32
   %lost = ep.load %lost_p : !sync.ptr<global> -> i64
+  // also where the wait ran out in an earlier operation: this one left the rank out
+  %none = arith.constant 0 : i64
+  %fine = arith.constant 0 : i32
+  %peer_lost = arith.constant #status_peer_lost
+  %misses = arith.cmpi ne, %lost, %none : i64
+  %missing = arith.select %misses, %peer_lost, %fine : i32
+  %status = arith.ori %gathered, %missing : i32
   %p1 = ep.offset %result, %r_status : !sync.ptr<global>
   %p2 = ep.offset %result, %r_dropped : !sync.ptr<global>
   %p3 = ep.offset %result, %r_lost : !sync.ptr<global>

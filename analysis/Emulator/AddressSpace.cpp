@@ -13,7 +13,7 @@ namespace interlock::emu {
 uint64_t AddressSpace::allocate(uint32_t device, uint64_t bytes, uint64_t align) {
   if (bytes >> 46)
     return 0;
-  Allocation a;
+  Allocation a{};
   a.bytes = bytes;
   a.device = device;
   a.memory.reset(new (std::nothrow) uint8_t[bytes + 64]);
@@ -28,7 +28,37 @@ uint64_t AddressSpace::allocate(uint32_t device, uint64_t bytes, uint64_t align)
   return address;
 }
 
-bool AddressSpace::release(uint64_t address) { return allocations.erase(address) != 0; }
+bool AddressSpace::release(uint64_t address) {
+  auto found = allocations.find(address);
+  if (found == allocations.end() || !found->second.memory)
+    return false;
+  allocations.erase(found);
+  return true;
+}
+
+uint64_t AddressSpace::map(std::span<const HostMemory> pieces) {
+  // As far from its neighbours as an allocation; a page's alignment is more than any access asks for.
+  uint64_t first = (next + 4095) & ~uint64_t(4095), address = first;
+  for (const HostMemory &piece : pieces) {
+    allocations.emplace(address, Allocation{piece.bytes, piece.device, nullptr, piece.host,
+                                            address == first ? pieces.size() : 0, piece.shared});
+    sharedPieces += piece.shared;
+    address += piece.bytes;
+  }
+  next = address + 4096;
+  return first;
+}
+
+bool AddressSpace::unmap(uint64_t address) {
+  auto first = allocations.find(address);
+  if (first == allocations.end() || !first->second.pieces)
+    return false;
+  for (uint64_t left = first->second.pieces; left; --left) {
+    sharedPieces -= first->second.shared;
+    first = allocations.erase(first);
+  }
+  return true;
+}
 
 Span AddressSpace::find(uint64_t address, uint64_t bytes) const {
   auto it = allocations.upper_bound(address);

@@ -1,7 +1,9 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// Device memory: allocations in one flat address space, checked to the byte.
+// Device memory: allocations and pieces of host memory in one flat address space, checked to the byte.
 #pragma once
+
+#include "analysis/Emulator/Machine.h"
 
 #include <cstdint>
 #include <map>
@@ -40,8 +42,14 @@ class AddressSpace {
 public:
   /// Address of fresh memory, filled with 0xa5; 0 if there is no host memory for it.
   uint64_t allocate(uint32_t device, uint64_t bytes, uint64_t align);
-  /// False if nothing starts at the address.
+  /// False if no allocation starts at the address.
   bool release(uint64_t address);
+  /// Gives host memory addresses, piece after piece without gaps; the first one's.
+  uint64_t map(std::span<const HostMemory> pieces);
+  /// Takes back what one call of map() gave. False if none gave this address.
+  bool unmap(uint64_t address);
+  /// Whether anything mapped may be written by another process.
+  bool shared() const { return sharedPieces != 0; }
   /// The allocation that holds all the bytes, or a Span that holds nothing.
   Span find(uint64_t address, uint64_t bytes) const;
   /// Where an address lies in respect of the allocations, for messages: "4 bytes past the end of the allocation …".
@@ -51,11 +59,14 @@ private:
   struct Allocation {
     uint64_t bytes;
     uint32_t device;
-    std::unique_ptr<uint8_t[]> memory;
+    std::unique_ptr<uint8_t[]> memory; ///< null for host memory of somebody else
     uint8_t *host;
+    uint64_t pieces = 0; ///< in the first piece of a mapping: how many it has
+    bool shared = false;
   };
   std::map<uint64_t, Allocation> allocations;
   uint64_t next = window::globalBase;
+  uint64_t sharedPieces = 0;
 };
 
 } // namespace interlock::emu

@@ -7,11 +7,37 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace interlock::emu {
 namespace {
 
 using ptx::Operand;
 using ptx::OperandKind;
+
+/// One read-modify-write of an element, indivisible for another process too that shares the memory (Machine::map).
+template <typename T, typename Update> uint64_t exchange(uint8_t *host, Update update) {
+  T *at = reinterpret_cast<T *>(host);
+  T old = __atomic_load_n(at, __ATOMIC_RELAXED);
+  while (!__atomic_compare_exchange_n(at, &old, T(update(old)), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+  }
+  return old;
+}
+template <typename Update> uint64_t exchange(uint8_t *host, unsigned bytes, Update update) {
+  return bytes == 8   ? exchange<uint64_t>(host, update)
+         : bytes == 4 ? exchange<uint32_t>(host, update)
+                      : exchange<uint16_t>(host, update);
+}
+
+/// cas and exch of 128 bits: indivisible in this process only. Returns what was there.
+std::array<uint64_t, 2> exchangeWide(uint8_t *host, std::optional<std::array<uint64_t, 2>> expected,
+                                     std::array<uint64_t, 2> value) {
+  std::array<uint64_t, 2> old;
+  std::memcpy(old.data(), host, sizeof old);
+  if (!expected || old == *expected)
+    std::memcpy(host, value.data(), sizeof value);
+  return old;
+}
 
 /// Lanes go one after the other, in the order of their number.
 Flow runAtomic(Exec &x, const Code &c, LaneMask lanes) {
@@ -20,6 +46,7 @@ Flow runAtomic(Exec &x, const Code &c, LaneMask lanes) {
   Reduction op = Reduction(c.sub);
   bool returns = c.flags & 1;
   bool changed = false;
+  uint64_t keep = c.bytes == 8 ? ~uint64_t(0) : (uint64_t(1) << (c.bytes * 8)) - 1;
   for (LaneMask m = lanes; m; m &= m - 1) {
     unsigned lane = unsigned(std::countr_zero(m));
     Place p;
@@ -27,24 +54,25 @@ Flow runAtomic(Exec &x, const Code &c, LaneMask lanes) {
       return Flow::fault;
     if (p.space != MemorySpace::global && p.space != MemorySpace::shared)
       return x.fault(c, lane, "expected an atomic operation on global or shared memory");
-    uint64_t old[8] = {}, fresh[8] = {};
-    bool swap = true;
-    for (unsigned i = 0; i < c.n; ++i) {
-      std::memcpy(&old[i], p.host + i * c.bytes, c.bytes);
-      uint64_t b = x.src(c.src[1 + i])[lane];
-      if (op == Reduction::cas) {
-        uint64_t keep = c.bytes == 8 ? ~uint64_t(0) : (uint64_t(1) << (c.bytes * 8)) - 1;
-        swap &= old[i] == (b & keep);
-        fresh[i] = x.src(c.src[1 + c.n + i])[lane];
-      } else {
-        fresh[i] = reduce(op, c.type, old[i], b, p.space == MemorySpace::global && op == Reduction::add);
-      }
+    auto operand = [&](unsigned i) { return x.src(c.src[1 + i])[lane]; };
+    uint64_t old[8] = {};
+    if (c.type == ptx::Type::b128) {
+      std::array<uint64_t, 2> first{operand(0), operand(1)}, before;
+      before = op == Reduction::cas ? exchangeWide(p.host, first, {operand(2), operand(3)})
+                                    : exchangeWide(p.host, std::nullopt, first);
+      std::copy(before.begin(), before.end(), old);
+      changed |= std::memcmp(before.data(), p.host, sizeof before) != 0;
+    } else {
+      bool flush = p.space == MemorySpace::global && op == Reduction::add;
+      for (unsigned i = 0; i < c.n; ++i)
+        old[i] = exchange(p.host + i * c.bytes, c.bytes, [&](uint64_t now) {
+          uint64_t fresh = op != Reduction::cas         ? reduce(op, c.type, now, operand(i), flush)
+                           : now == (operand(i) & keep) ? operand(c.n + i)
+                                                        : now;
+          changed |= ((fresh ^ now) & keep) != 0;
+          return fresh;
+        });
     }
-    if (swap)
-      for (unsigned i = 0; i < c.n; ++i) {
-        changed |= std::memcmp(&old[i], &fresh[i], c.bytes) != 0;
-        std::memcpy(p.host + i * c.bytes, &fresh[i], c.bytes);
-      }
     if (returns)
       for (unsigned i = 0; i < c.n; ++i)
         x.dst(c.dst[i])[lane] = old[i];

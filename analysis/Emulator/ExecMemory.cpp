@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
+
 namespace interlock::emu {
 namespace {
 
@@ -48,7 +50,22 @@ bool placeAll(const Exec &x, const Code &c, LaneMask lanes, const uint64_t *base
   return bad == 0;
 }
 
-template <typename T> Flow runLoad(Exec &x, const Code &c, LaneMask lanes) {
+/// Strong accesses are atomic and ordered for other processes too, which may share the memory (Machine::map).
+template <typename T, bool strong> T loadFrom(const uint8_t *host) {
+  if constexpr (strong)
+    return __atomic_load_n(reinterpret_cast<const T *>(host), __ATOMIC_ACQUIRE);
+  T raw;
+  std::memcpy(&raw, host, sizeof(T));
+  return raw;
+}
+template <typename T, bool strong> void storeTo(uint8_t *host, T value) {
+  if constexpr (strong)
+    __atomic_store_n(reinterpret_cast<T *>(host), value, __ATOMIC_RELEASE);
+  else
+    std::memcpy(host, &value, sizeof(T));
+}
+
+template <typename T, bool strong> Flow runLoad(Exec &x, const Code &c, LaneMask lanes) {
   const uint64_t *base = x.src(c.src[0]);
   uint64_t keep = widthMask(c.dstBits);
   uint32_t bytes = uint32_t(sizeof(T)) * c.n;
@@ -67,8 +84,7 @@ template <typename T> Flow runLoad(Exec &x, const Code &c, LaneMask lanes) {
   for (unsigned i = 0; i < c.n; ++i) {
     uint64_t *d = x.dst(c.dst[i]);
     auto one = [&](unsigned lane) {
-      T raw;
-      std::memcpy(&raw, hosts[lane] + i * sizeof(T), sizeof(T));
+      T raw = loadFrom<T, strong>(hosts[lane] + i * sizeof(T));
       d[lane] = c.signExtend ? uint64_t(int64_t(std::make_signed_t<T>(raw))) & keep : uint64_t(raw);
     };
     if (lanes == ~LaneMask(0))
@@ -81,7 +97,7 @@ template <typename T> Flow runLoad(Exec &x, const Code &c, LaneMask lanes) {
   return Flow::next;
 }
 
-template <typename T> Flow runStore(Exec &x, const Code &c, LaneMask lanes) {
+template <typename T, bool strong> Flow runStore(Exec &x, const Code &c, LaneMask lanes) {
   const uint64_t *base = x.src(c.src[0]);
   uint32_t bytes = uint32_t(sizeof(T)) * c.n;
   uint8_t *hosts[warpLanes];
@@ -105,10 +121,9 @@ template <typename T> Flow runStore(Exec &x, const Code &c, LaneMask lanes) {
   for (LaneMask m = lanes; m; m &= m - 1) {
     unsigned lane = unsigned(std::countr_zero(m));
     for (unsigned i = 0; i < c.n; ++i) {
-      T value = T(values[i][lane]), old;
-      std::memcpy(&old, hosts[lane] + i * sizeof(T), sizeof(T));
+      T value = T(values[i][lane]), old = loadFrom<T, false>(hosts[lane] + i * sizeof(T));
       changed |= T(old ^ value);
-      std::memcpy(hosts[lane] + i * sizeof(T), &value, sizeof(T));
+      storeTo<T, strong>(hosts[lane] + i * sizeof(T), value);
     }
   }
   if (changed)
@@ -117,13 +132,23 @@ template <typename T> Flow runStore(Exec &x, const Code &c, LaneMask lanes) {
 }
 
 Flow runFence(Exec &x, const Code &c, LaneMask lanes) {
+  std::atomic_thread_fence(std::memory_order_seq_cst); // for other processes; in this one all is in order anyway
   x.observeSyncs(c, c.flags ? SyncKind::proxyFence : SyncKind::fence, lanes);
   return Flow::next;
 }
 
 Handler pick(const Handler (&bySize)[4], unsigned bytes) { return bySize[std::countr_zero(bytes)]; }
-const Handler loads[4] = {runLoad<uint8_t>, runLoad<uint16_t>, runLoad<uint32_t>, runLoad<uint64_t>};
-const Handler stores[4] = {runStore<uint8_t>, runStore<uint16_t>, runStore<uint32_t>, runStore<uint64_t>};
+template <bool strong>
+constexpr Handler loads[4] = {runLoad<uint8_t, strong>, runLoad<uint16_t, strong>, runLoad<uint32_t, strong>,
+                              runLoad<uint64_t, strong>};
+template <bool strong>
+constexpr Handler stores[4] = {runStore<uint8_t, strong>, runStore<uint16_t, strong>, runStore<uint32_t, strong>,
+                               runStore<uint64_t, strong>};
+bool isStrong(const ptx::Instruction &in) {
+  Code code{};
+  decodeQualifiers(in, code);
+  return code.sem != Sem::weak;
+}
 
 /// Slots of the registers of a vector operand (or of a single one); 128-bit elements have two.
 bool elements(Decoder &d, const Operand &o, ptx::Type type, bool isDest, std::array<Slot, 8> &slots, unsigned at,
@@ -211,7 +236,7 @@ bool decodeLoad(Decoder &d, const ptx::Instruction &in) {
   unsigned width = d.width(first);
   if ((n & (n - 1)) || n * bits > 256)
     return d.fail("expected 1, 2, 4 or 8 elements and at most 32 bytes");
-  Code &c = d.emit(in, pick(loads, bits / 8));
+  Code &c = d.emit(in, pick(isStrong(in) ? loads<true> : loads<false>, bits / 8));
   c.space = addressKind(in);
   decodeQualifiers(in, c);
   c.dst = dst;
@@ -247,7 +272,7 @@ bool decodeStore(Decoder &d, const ptx::Instruction &in) {
     return false;
   if ((n & (n - 1)) || n * bits > 256)
     return d.fail("expected 1, 2, 4 or 8 elements and at most 32 bytes");
-  Code &c = d.emit(in, pick(stores, bits / 8));
+  Code &c = d.emit(in, pick(isStrong(in) ? stores<true> : stores<false>, bits / 8));
   c.space = addressKind(in);
   decodeQualifiers(in, c);
   c.src[0] = base;

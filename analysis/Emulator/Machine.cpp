@@ -109,6 +109,23 @@ Result<void> Machine::release(uint64_t address) {
   return {};
 }
 
+Result<uint64_t> Machine::map(std::span<const HostMemory> pieces) {
+  if (pieces.empty())
+    return bad("expected at least one piece of host memory, found none");
+  for (const HostMemory &piece : pieces)
+    if (piece.device >= impl->engine.options.devices || !piece.host || piece.bytes == 0 || piece.bytes >> 46)
+      return bad(fmt::format("expected host memory for a device below {}, found {} bytes for device {}",
+                             impl->engine.options.devices, piece.bytes, piece.device));
+  return impl->engine.memory.map(pieces);
+}
+
+Result<void> Machine::unmap(uint64_t address) {
+  if (!impl->engine.memory.unmap(address))
+    return bad(fmt::format("expected the start of mapped host memory, found {:#x}", address));
+  impl->engine.dropCaches();
+  return {};
+}
+
 Result<void> Machine::read(void *to, uint64_t from, size_t bytes) const {
   Span span = impl->engine.memory.find(from, bytes);
   if (bytes && !span.host)

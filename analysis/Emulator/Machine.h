@@ -58,6 +58,14 @@ struct LaunchConfig {
   bool programmatic = false; ///< may start before its predecessor on the stream ends: griddepcontrol
 };
 
+/// A piece of host memory that is to be device memory.
+struct HostMemory {
+  uint32_t device = 0;
+  uint64_t bytes = 0;
+  uint8_t *host = nullptr; ///< at a multiple of 64 bytes
+  bool shared = false;     ///< other processes may write to it at any time
+};
+
 struct KernelInfo {
   std::string name;
   uint64_t paramBytes = 0;
@@ -95,6 +103,11 @@ public:
   /// wrote shows. Accesses outside an allocation are errors that name the nearest one.
   Result<uint64_t> allocate(uint32_t device, uint64_t bytes, uint64_t align = 256);
   Result<void> release(uint64_t address);
+  /// Host memory as device memory: piece after piece from the address that is returned. It must outlive the mapping.
+  /// While a shared piece is mapped, time in which nothing happens goes by as on the wall, since what is waited for
+  /// may come from outside; strong accesses are atomic for other processes too.
+  Result<uint64_t> map(std::span<const HostMemory> pieces);
+  Result<void> unmap(uint64_t address);
   /// Immediate, whatever is enqueued.
   Result<void> read(void *to, uint64_t from, size_t bytes) const;
   Result<void> write(uint64_t to, const void *from, size_t bytes);

@@ -5,6 +5,8 @@
 #include "analysis/Emulator/Exec.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 namespace interlock::emu {
 namespace {
@@ -12,8 +14,17 @@ namespace {
 constexpr uint32_t rotationStreak = 96;   ///< instructions after which a spinning group lets others go
 constexpr uint32_t workWithoutPoll = 128; ///< instructions without a poll after which a warp counts as working
 constexpr uint64_t firstLeapNs = 1000;
+constexpr uint64_t longestLeapNs = 20'000'000'000;
+constexpr uint64_t longestPauseNs = 100'000;
 constexpr uint64_t idleLimitNs = 100'000'000'000;
 constexpr uint64_t quietLimit = 100'000'000; ///< instructions in which no memory changed
+
+/// Lets other processes run, and returns how long that took.
+uint64_t pause(uint64_t ns) {
+  auto begin = std::chrono::steady_clock::now();
+  std::this_thread::sleep_for(std::chrono::nanoseconds(std::min(ns, longestPauseNs)));
+  return uint64_t(std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count());
+}
 
 } // namespace
 
@@ -231,9 +242,11 @@ bool Engine::leap() {
       return false;
     step = std::max(step, nextWake > timeNs ? nextWake - timeNs : 1);
   }
+  if (memory.shared())
+    step = pause(step);
   timeNs += step;
   idleNs += step;
-  leapStep *= 2;
+  leapStep = std::min(2 * leapStep, longestLeapNs);
   return idleNs <= idleLimitNs;
 }
 
@@ -279,7 +292,7 @@ Result<void> Engine::run(const std::function<bool()> &finished) {
     }
     quiet += ran;
     idle = worked ? 0 : idle + ran;
-    if (quiet > quietLimit) {
+    if (quiet > quietLimit && !memory.shared()) {
       fail(ErrorKind::deadlock, report("no memory has changed for 100 million warp instructions"));
     } else if (pending.empty() && idle > 1000 + 4 * workWithoutPoll * ready.size()) {
       idle = 0;

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <map>
 #include <optional>
 #include <span>
 
@@ -25,6 +26,7 @@ using nlohmann::json;
 /// Payload of one phase on one rank.
 struct Bytes {
   uint64_t read = 0, written = 0;
+  uint64_t peer = 0; ///< of these, sent to or gathered from another device
 };
 
 /// One rank's stream, tensors and graphs.
@@ -50,9 +52,9 @@ public:
         (void)driver.destroyGraph(graph);
       (void)driver.destroyStream(rank.stream);
     }
-    for (std::optional<KernelId> kernel : {copy, fanOut})
-      if (kernel)
-        (void)driver.unload(*kernel);
+    for (auto [device, kernels] : copyKernels)
+      for (KernelId kernel : {kernels.copy, kernels.fanOut})
+        (void)driver.unload(kernel);
   }
 
   Result<json> measure();
@@ -61,19 +63,25 @@ private:
   using Graphs = std::vector<GraphId>; ///< one per rank
 
   Status setUp();
+  Status setUpCopies();
   Status setUpRank(uint32_t rank, std::span<const std::byte> rows, std::span<const std::byte> scales);
   void countBytes();
   template <typename Enqueue> Result<GraphId> capture(uint32_t rank, Enqueue enqueue);
   /// Both kernels of a step over this many of each rank's tokens.
   Status captureStep(uint32_t tokens, Graphs &dispatch, Graphs &combine);
   Result<Graphs> captureCopies(KernelKind kind);
+  Result<RoutingHandle> enqueueDispatch(uint32_t rank, uint32_t tokens);
+  Status enqueueCombine(uint32_t rank, RoutingHandle &handle, uint32_t tokens);
   Result<Graphs> captureFanOuts();
   Result<double> replay(const Graphs &graphs);
   Status checkDispatch(bool empty);
   Status checkCombine();
   Status copyExpertRows();
   Result<json> measurePhase(KernelKind kind, const Graphs &kernels);
-  Result<std::vector<double>> timeAlone(const Graphs &graphs);
+  /// Runs something that can be timed, and keeps the times of those runs that count, in microseconds.
+  template <typename Run> Result<std::vector<double>> timeAlone(Run run);
+  Result<std::vector<double>> timeEager(KernelKind kind);
+  Result<json> timeChains();
   const Bytes &bytesOf(const Rank &rank, KernelKind kind) const {
     return kind == KernelKind::dispatch ? rank.dispatch : rank.combine;
   }
@@ -82,6 +90,7 @@ private:
     for (const Rank &rank : ranks) {
       sum.read += bytesOf(rank, kind).read;
       sum.written += bytesOf(rank, kind).written;
+      sum.peer += bytesOf(rank, kind).peer;
     }
     return sum;
   }
@@ -91,7 +100,10 @@ private:
   const CaseOptions &options;
   std::vector<Rank> ranks;
   std::optional<Gate> gate;
-  std::optional<KernelId> copy, fanOut;
+  struct CopyKernels {
+    KernelId copy{}, fanOut{};
+  };
+  std::map<uint32_t, CopyKernels> copyKernels; ///< by device
 };
 
 Status Case::setUpRank(uint32_t index, std::span<const std::byte> rows, std::span<const std::byte> scales) {
@@ -119,7 +131,7 @@ Status Case::setUp() {
   RoutingOptions routing;
   routing.seed = options.seed;
   ILK_ASSIGN_OR_RETURN(auto made, makeRouting(layer, routing, std::vector<uint32_t>(layer.ranks, layer.maxTokens)));
-  std::vector<StreamId> streams;
+  std::vector<GatedStream> streams;
   // Random rows, since what a memory takes to move depends a little on the bits; the same for every rank.
   std::vector<std::byte> rows(layer.maxTokens * rowBytes(layer)), scales(uint64_t(layer.maxTokens) * layer.scaleBytes);
   fillTestRows(layer.dtype, options.seed, 0, 0, rows);
@@ -127,20 +139,29 @@ Status Case::setUp() {
   for (uint32_t rank = 0; rank < layer.ranks; ++rank) {
     ranks[rank].routing = std::move(made[rank]);
     ILK_RETURN_IF_ERROR(setUpRank(rank, rows, scales));
-    streams.push_back(ranks[rank].stream);
+    streams.push_back({ranks[rank].stream, operation.device(rank)});
   }
   countBytes();
-  ILK_ASSIGN_OR_RETURN(gate, Gate::create(driver, 0, std::move(streams)));
-  ILK_ASSIGN_OR_RETURN(copy, driver.load(0, {kernels::copyPtx, {}, "copy_packets"}));
-  ILK_ASSIGN_OR_RETURN(fanOut, driver.load(0, {kernels::copyPtx, {}, "fan_out_packets"}));
+  ILK_ASSIGN_OR_RETURN(gate, Gate::create(driver, std::move(streams)));
+  return options.copies ? setUpCopies() : Status();
+}
+
+Status Case::setUpCopies() {
   for (KernelKind kind : {KernelKind::dispatch, KernelKind::combine})
-    for (Rank &rank : ranks) {
+    for (uint32_t index = 0; index < ranks.size(); ++index) {
+      Rank &rank = ranks[index];
+      uint32_t device = operation.device(index);
+      if (!copyKernels.contains(device)) {
+        CopyKernels &loaded = copyKernels[device];
+        ILK_ASSIGN_OR_RETURN(loaded.copy, driver.load(device, {kernels::copyPtx, {}, "copy_packets"}));
+        ILK_ASSIGN_OR_RETURN(loaded.fanOut, driver.load(device, {kernels::copyPtx, {}, "fan_out_packets"}));
+      }
       // A copy takes the mean of the two; the fan-out writes what the dispatch writes.
       uint64_t bytes = std::max((bytesOf(rank, kind).read + bytesOf(rank, kind).written) / 2, rank.dispatch.written);
-      if (!options.copies || bytes <= rank.copyFrom.bytes())
+      if (bytes <= rank.copyFrom.bytes())
         continue;
-      ILK_ASSIGN_OR_RETURN(rank.copyFrom, DeviceBuffer::create(driver, 0, bytes));
-      ILK_ASSIGN_OR_RETURN(rank.copyTo, DeviceBuffer::create(driver, 0, bytes));
+      ILK_ASSIGN_OR_RETURN(rank.copyFrom, DeviceBuffer::create(driver, device, bytes));
+      ILK_ASSIGN_OR_RETURN(rank.copyTo, DeviceBuffer::create(driver, device, bytes));
       for (uint64_t at = 0; at < bytes; at += rank.x.bytes())
         ILK_RETURN_IF_ERROR(driver.copy(rank.stream, rank.copyFrom.address() + at, rank.x.address(),
                                         std::min<uint64_t>(rank.x.bytes(), bytes - at)));
@@ -159,21 +180,23 @@ void Case::countBytes() {
     Rank &rank = ranks[source];
     rank.received = expected[source].received;
     std::vector<bool> sent(layer.maxTokens);
-    uint64_t rows = 0, distinct = 0;
-    for (const ReferenceRank &to : expected)
-      for (uint32_t token : to.landed[source]) {
+    uint64_t rows = 0, distinct = 0, away = 0;
+    for (uint32_t to = 0; to < layer.ranks; ++to)
+      for (uint32_t token : expected[to].landed[source]) {
         ++rows;
+        away += operation.device(to) != operation.device(source);
         distinct += !sent[token];
         sent[token] = true;
       }
-    rank.dispatch = {distinct * rowBytes(layer), rows * rowBytes(layer)};
-    rank.combine = {rows * combineRowBytes(layer), layer.maxTokens * combineRowBytes(layer)};
+    rank.dispatch = {distinct * rowBytes(layer), rows * rowBytes(layer), away * rowBytes(layer)};
+    rank.combine = {rows * combineRowBytes(layer), layer.maxTokens * combineRowBytes(layer),
+                    away * combineRowBytes(layer)};
   }
 }
 
 template <typename Enqueue> Result<GraphId> Case::capture(uint32_t index, Enqueue enqueue) {
   ILK_RETURN_IF_ERROR(driver.beginCapture(ranks[index].stream));
-  Status enqueued = enqueue(ranks[index]);
+  Status enqueued = enqueue();
   auto graph = driver.endCapture(ranks[index].stream);
   ILK_RETURN_IF_ERROR(enqueued);
   if (graph)
@@ -181,21 +204,27 @@ template <typename Enqueue> Result<GraphId> Case::capture(uint32_t index, Enqueu
   return graph;
 }
 
+Result<RoutingHandle> Case::enqueueDispatch(uint32_t index, uint32_t tokens) {
+  const Rank &rank = ranks[index];
+  return operation.dispatch(
+      index, rank.stream,
+      {rank.x.address(), rank.scales.address(), rank.ids.address(), rank.weights.address(), tokens});
+}
+
+Status Case::enqueueCombine(uint32_t index, RoutingHandle &handle, uint32_t tokens) {
+  const Rank &rank = ranks[index];
+  return operation.combine(index, rank.stream, handle,
+                           {rank.out.address(), rank.outWeights.address(), rank.weights.address(), tokens});
+}
+
 Status Case::captureStep(uint32_t tokens, Graphs &dispatch, Graphs &combine) {
   for (uint32_t index = 0; index < ranks.size(); ++index) {
     std::optional<RoutingHandle> handle;
-    ILK_ASSIGN_OR_RETURN(GraphId first, capture(index, [&](Rank &rank) -> Status {
-                           ILK_ASSIGN_OR_RETURN(
-                               handle, operation.dispatch(index, rank.stream,
-                                                          {rank.x.address(), rank.scales.address(), rank.ids.address(),
-                                                           rank.weights.address(), tokens}));
+    ILK_ASSIGN_OR_RETURN(GraphId first, capture(index, [&]() -> Status {
+                           ILK_ASSIGN_OR_RETURN(handle, enqueueDispatch(index, tokens));
                            return {};
                          }));
-    ILK_ASSIGN_OR_RETURN(GraphId second, capture(index, [&](Rank &rank) {
-                           return operation.combine(
-                               index, rank.stream, *handle,
-                               {rank.out.address(), rank.outWeights.address(), rank.weights.address(), tokens});
-                         }));
+    ILK_ASSIGN_OR_RETURN(GraphId second, capture(index, [&] { return enqueueCombine(index, *handle, tokens); }));
     dispatch.push_back(first);
     combine.push_back(second);
   }
@@ -210,8 +239,9 @@ Result<Case::Graphs> Case::captureCopies(KernelKind kind) {
     const Bytes &bytes = bytesOf(ranks[index], kind);
     std::array<uint64_t, 3> params{ranks[index].copyTo.address(), ranks[index].copyFrom.address(),
                                    (bytes.read + bytes.written) / 32};
-    ILK_ASSIGN_OR_RETURN(GraphId graph, capture(index, [&](Rank &rank) {
-                           return driver.launch(rank.stream, *copy, {kernel.grid, kernel.spec.blockThreads, 1, 0},
+    ILK_ASSIGN_OR_RETURN(GraphId graph, capture(index, [&] {
+                           return driver.launch(ranks[index].stream, copyKernels.at(operation.device(index)).copy,
+                                                {kernel.grid, kernel.spec.blockThreads, 1, 0},
                                                 std::as_bytes(std::span(params)));
                          }));
     graphs.push_back(graph);
@@ -228,8 +258,9 @@ Result<Case::Graphs> Case::captureFanOuts() {
     const Bytes &bytes = ranks[index].dispatch;
     std::array<uint64_t, 4> params{ranks[index].copyTo.address(), ranks[index].x.address(), bytes.read / pieceBytes,
                                    bytes.written / pieceBytes};
-    ILK_ASSIGN_OR_RETURN(GraphId graph, capture(index, [&](Rank &rank) {
-                           return driver.launch(rank.stream, *fanOut, {kernel.grid, kernel.spec.blockThreads, 1, 0},
+    ILK_ASSIGN_OR_RETURN(GraphId graph, capture(index, [&] {
+                           return driver.launch(ranks[index].stream, copyKernels.at(operation.device(index)).fanOut,
+                                                {kernel.grid, kernel.spec.blockThreads, 1, 0},
                                                 std::as_bytes(std::span(params)));
                          }));
     graphs.push_back(graph);
@@ -276,14 +307,56 @@ Status Case::copyExpertRows() {
   return {};
 }
 
-Result<std::vector<double>> Case::timeAlone(const Graphs &graphs) {
+template <typename Run> Result<std::vector<double>> Case::timeAlone(Run run) {
   std::vector<double> runs;
   for (uint32_t i = 0; i < options.warmups + options.runs; ++i) {
-    ILK_ASSIGN_OR_RETURN(double ns, replay(graphs));
+    ILK_ASSIGN_OR_RETURN(double ns, run());
     if (i >= options.warmups)
       runs.push_back(ns / 1000);
   }
   return runs;
+}
+
+Result<std::vector<double>> Case::timeEager(KernelKind kind) {
+  std::vector<std::optional<RoutingHandle>> handles(ranks.size());
+  auto dispatch = [&](size_t i) -> Status {
+    handles[i].reset();
+    ILK_ASSIGN_OR_RETURN(handles[i], enqueueDispatch(uint32_t(i), options.layer.maxTokens));
+    return {};
+  };
+  return timeAlone([&]() -> Result<double> {
+    if (kind == KernelKind::dispatch)
+      return gate->time(dispatch);
+    for (size_t i = 0; i < ranks.size(); ++i)
+      ILK_RETURN_IF_ERROR(dispatch(i));
+    return gate->time([&](size_t i) { return enqueueCombine(uint32_t(i), *handles[i], options.layer.maxTokens); });
+  });
+}
+
+/// Nothing of the host is between the kernels of a chain, and the ranks keep each other in step.
+Result<json> Case::timeChains() {
+  Graphs dispatches, steps;
+  for (uint32_t index = 0; index < ranks.size(); ++index)
+    for (Graphs *graphs : {&dispatches, &steps}) {
+      ILK_ASSIGN_OR_RETURN(GraphId graph, capture(index, [&]() -> Status {
+                             for (uint32_t i = 0; i < options.chain; ++i) {
+                               ILK_ASSIGN_OR_RETURN(RoutingHandle handle,
+                                                    enqueueDispatch(index, options.layer.maxTokens));
+                               if (graphs == &steps)
+                                 ILK_RETURN_IF_ERROR(enqueueCombine(index, handle, options.layer.maxTokens));
+                             }
+                             return {};
+                           }));
+      graphs->push_back(graph);
+    }
+  json object = {{"kernels_in_a_row", options.chain}};
+  for (auto [name, graphs] : {std::pair("dispatch", &dispatches), std::pair("step", &steps)}) {
+    ILK_ASSIGN_OR_RETURN(std::vector<double> runs, timeAlone([&] { return replay(*graphs); }));
+    for (double &us : runs)
+      us /= options.chain;
+    addRuns(object, name, "us", runs);
+  }
+  return object;
 }
 
 /// Kernel and copies in turns, so that all meet the same clocks.
@@ -315,8 +388,11 @@ Result<json> Case::measurePhase(KernelKind kind, const Graphs &kernels) {
                  {"ctas_per_rank", kernel.grid},
                  {"block_threads", kernel.spec.blockThreads},
                  {"tile_tokens", kernel.spec.tileTokens},
+                 {"copy", name(kernel.spec.copy)},
                  {"bytes_read", bytes.read},
                  {"bytes_written", bytes.written},
+                 {"bytes_peer", bytes.peer / ranks.size()},
+                 {"peer_gb_per_s", double(bytes.peer) / double(ranks.size()) / (kernelUs * 1000)},
                  {"gb_per_s", moved / (kernelUs * 1000)}};
   for (const Series &each : series) {
     addRuns(object, each.name, "us", each.runs);
@@ -357,12 +433,24 @@ Result<json> Case::measure() {
   ILK_ASSIGN_OR_RETURN(object["combine"], measurePhase(KernelKind::combine, combine));
   ILK_RETURN_IF_ERROR(checkCombine());
   if (options.signals) {
-    ILK_ASSIGN_OR_RETURN(std::vector<double> dispatchRuns, timeAlone(noDispatch));
+    ILK_ASSIGN_OR_RETURN(std::vector<double> dispatchRuns, timeAlone([&] { return replay(noDispatch); }));
     ILK_RETURN_IF_ERROR(checkDispatch(true));
-    ILK_ASSIGN_OR_RETURN(std::vector<double> combineRuns, timeAlone(noCombine));
+    ILK_ASSIGN_OR_RETURN(std::vector<double> combineRuns, timeAlone([&] { return replay(noCombine); }));
     ILK_RETURN_IF_ERROR(checkCombine());
     addRuns(object["dispatch"], "signals_only", "us", dispatchRuns);
     addRuns(object["combine"], "signals_only", "us", combineRuns);
+  }
+  for (KernelKind kind : {KernelKind::dispatch, KernelKind::combine})
+    if (options.eager) {
+      ILK_ASSIGN_OR_RETURN(std::vector<double> runs, timeEager(kind));
+      addRuns(object[std::string(name(kind))], "eager", "us", runs);
+    }
+  if (options.chain) {
+    ILK_ASSIGN_OR_RETURN(object["chains"], timeChains());
+  }
+  if (options.eager || options.chain) {
+    ILK_RETURN_IF_ERROR(checkDispatch(false));
+    ILK_RETURN_IF_ERROR(checkCombine());
   }
   return object;
 }

@@ -7,11 +7,12 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 namespace interlock::bench {
 
 struct Gate::State {
-  State(Driver &driver, std::vector<StreamId> streams) : driver(driver), streams(std::move(streams)) {}
+  State(Driver &driver, std::vector<GatedStream> streams) : driver(driver), streams(std::move(streams)) {}
   State(const State &) = delete;
   State &operator=(const State &) = delete;
   ~State() {
@@ -21,6 +22,9 @@ struct Gate::State {
     for (EventId event : end)
       (void)driver.destroyEvent(event);
     (void)driver.destroyStream(opener);
+    for (auto [device, kernel] : waits)
+      (void)driver.unload(kernel);
+    (void)driver.unload(opens);
   }
 
   Status launch(StreamId stream, KernelId kernel) {
@@ -29,11 +33,12 @@ struct Gate::State {
   }
 
   Driver &driver;
-  std::vector<StreamId> streams;
+  std::vector<GatedStream> streams;
   std::vector<EventId> begin, end;
   DeviceBuffer flag;
   StreamId opener{};
-  KernelId waits{}, opens{};
+  std::map<uint32_t, KernelId> waits; ///< by device
+  KernelId opens{};
   uint64_t round = 0;
 };
 
@@ -42,16 +47,20 @@ Gate::Gate(Gate &&) noexcept = default;
 Gate &Gate::operator=(Gate &&) noexcept = default;
 Gate::~Gate() = default;
 
-Result<Gate> Gate::create(Driver &driver, uint32_t device, std::vector<StreamId> streams) {
+Result<Gate> Gate::create(Driver &driver, std::vector<GatedStream> streams) {
   auto state = std::make_unique<State>(driver, std::move(streams));
   for (size_t i = 0; i < state->streams.size(); ++i) {
     ILK_ASSIGN_OR_RETURN(EventId begin, driver.createEvent());
     state->begin.push_back(begin);
     ILK_ASSIGN_OR_RETURN(EventId end, driver.createEvent());
     state->end.push_back(end);
+    uint32_t on = state->streams[i].device;
+    if (!state->waits.contains(on)) {
+      ILK_ASSIGN_OR_RETURN(state->waits[on], driver.load(on, {kernels::gatePtx, {}, "gate_wait"}));
+    }
   }
+  uint32_t device = state->streams.front().device;
   ILK_ASSIGN_OR_RETURN(state->opener, driver.createStream(device));
-  ILK_ASSIGN_OR_RETURN(state->waits, driver.load(device, {kernels::gatePtx, {}, "gate_wait"}));
   ILK_ASSIGN_OR_RETURN(state->opens, driver.load(device, {kernels::gatePtx, {}, "gate_open"}));
   ILK_ASSIGN_OR_RETURN(state->flag, DeviceBuffer::create(driver, device, sizeof(uint64_t)));
   ILK_RETURN_IF_ERROR(driver.fill(state->opener, state->flag.address(), 0, sizeof(uint64_t)));
@@ -65,21 +74,24 @@ Result<double> Gate::time(const std::function<Status(size_t stream)> &enqueue) {
   Status enqueued;
   for (size_t i = 0; i < s.streams.size() && enqueued; ++i)
     enqueued = [&]() -> Status {
-      ILK_RETURN_IF_ERROR(s.launch(s.streams[i], s.waits));
-      ILK_RETURN_IF_ERROR(s.driver.recordEvent(s.streams[i], s.begin[i]));
+      const GatedStream &on = s.streams[i];
+      ILK_RETURN_IF_ERROR(s.launch(on.stream, s.waits.at(on.device)));
+      ILK_RETURN_IF_ERROR(s.driver.recordEvent(on.stream, s.begin[i]));
       ILK_RETURN_IF_ERROR(enqueue(i));
-      return s.driver.recordEvent(s.streams[i], s.end[i]);
+      return s.driver.recordEvent(on.stream, s.end[i]);
     }();
   // Also after a failure, so that no stream is left behind a closed gate.
   ILK_RETURN_IF_ERROR(s.launch(s.opener, s.opens));
   ILK_RETURN_IF_ERROR(s.driver.synchronize(s.opener));
-  for (StreamId stream : s.streams)
-    ILK_RETURN_IF_ERROR(s.driver.synchronize(stream));
+  for (const GatedStream &on : s.streams)
+    ILK_RETURN_IF_ERROR(s.driver.synchronize(on.stream));
   ILK_RETURN_IF_ERROR(enqueued);
   double longest = 0;
-  for (EventId begin : s.begin)
-    for (EventId end : s.end) {
-      ILK_ASSIGN_OR_RETURN(double ns, s.driver.elapsedNs(begin, end));
+  for (size_t first = 0; first < s.streams.size(); ++first)
+    for (size_t last = 0; last < s.streams.size(); ++last) {
+      if (s.streams[first].device != s.streams[last].device)
+        continue;
+      ILK_ASSIGN_OR_RETURN(double ns, s.driver.elapsedNs(s.begin[first], s.end[last]));
       longest = std::max(longest, ns);
     }
   return longest;

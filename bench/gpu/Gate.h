@@ -13,16 +13,23 @@
 
 namespace interlock::bench {
 
-/// Streams of one device. The driver must outlive it.
+/// A stream and the device that it is of.
+struct GatedStream {
+  StreamId stream{};
+  uint32_t device = 0;
+};
+
+/// Streams of any devices. The driver must outlive it.
 class Gate {
 public:
-  [[nodiscard]] static Result<Gate> create(Driver &driver, uint32_t device, std::vector<StreamId> streams);
+  [[nodiscard]] static Result<Gate> create(Driver &driver, std::vector<GatedStream> streams);
   Gate(Gate &&) noexcept;
   Gate &operator=(Gate &&) noexcept;
   ~Gate();
 
   /// `enqueue(i)` puts the work of stream i on it. Returns nanoseconds from the first stream's start to the last one's
-  /// end, by events around the work; all streams are idle when it returns.
+  /// end, by events around the work; all streams are idle when it returns. Clocks of two devices cannot be compared, so
+  /// it is the longest of the devices' times.
   [[nodiscard]] Result<double> time(const std::function<Status(size_t stream)> &enqueue);
 
 private:

@@ -265,8 +265,9 @@ __device__ void conclude(const Params &p, Control *control, u64 live, u64 op, co
   if (threadIdx.x != 0)
     return;
   volatile Control *state = control;
-  *reinterpret_cast<Result *>(peer(p, p.rank, OFF_RESULT)) = {op,          state->status, state->dropped,
-                                                              state->lost, received,      wanted};
+  u64 lost = state->lost;
+  u32 status = state->status | (lost ? u32(peerLostBit) : 0);
+  *reinterpret_cast<Result *>(peer(p, p.rank, OFF_RESULT)) = {op, status, state->dropped, lost, received, wanted};
   state->lastUse[p.buffer] = op;
   state->ticket = state->claim = state->status = state->dropped = 0;
   state->op = op;

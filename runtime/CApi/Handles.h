@@ -33,6 +33,8 @@ namespace interlock::capi {
 /// The layer and the options that C structs describe, not yet validated.
 Result<LayerSpec> layerOf(const ilk_layer &given);
 Result<OperationOptions> optionsOf(const ilk_operation_options &given);
+/// A group with the caller's bootstrap, or after meeting the others at a socket.
+Result<ProcessGroup> groupOf(const ilk_group &given);
 
 /// A text that the caller frees with ilk_text_free.
 Status giveText(char **out, const std::string &text);

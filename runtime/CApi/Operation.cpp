@@ -24,6 +24,21 @@ constexpr DType dtypes[] = {DType::bf16,     DType::f32,        DType::f16,   DT
 
 LaunchGeometry geometryOf(const ilk_geometry &g) { return {g.grid, g.block_threads, g.tile_tokens}; }
 
+template <typename Create>
+ilk_status createOperation(ilk_driver *driver, ilk_cache *cache, const ilk_layer *layer,
+                           const ilk_operation_options *options, ilk_operation **operation, Create create) {
+  return call([&]() -> Status {
+    ILK_RETURN_IF_ERROR(require("a driver, a cache and a place for the operation", driver, cache, operation));
+    ILK_ASSIGN_OR_RETURN(ilk_layer given, read("ilk_layer", layer));
+    ILK_ASSIGN_OR_RETURN(LayerSpec spec, layerOf(given));
+    ILK_ASSIGN_OR_RETURN(ilk_operation_options how, readOptional("ilk_operation_options", options));
+    ILK_ASSIGN_OR_RETURN(OperationOptions chosen, optionsOf(how));
+    ILK_ASSIGN_OR_RETURN(Operation made, create(spec, chosen));
+    *operation = new ilk_operation{driver->forLibrary, std::move(made)};
+    return {};
+  });
+}
+
 template <typename Body> ilk_status onOperation(const ilk_operation *operation, Body body) {
   return call([&]() -> Status {
     ILK_RETURN_IF_ERROR(require("an operation", operation));
@@ -71,16 +86,21 @@ extern "C" {
 
 ilk_status ilk_operation_create(ilk_driver *driver, ilk_cache *cache, const ilk_layer *layer,
                                 const ilk_operation_options *options, ilk_operation **operation) {
-  return call([&]() -> Status {
-    ILK_RETURN_IF_ERROR(require("a driver, a cache and a place for the operation", driver, cache, operation));
-    ILK_ASSIGN_OR_RETURN(ilk_layer given, read("ilk_layer", layer));
-    ILK_ASSIGN_OR_RETURN(LayerSpec spec, layerOf(given));
-    ILK_ASSIGN_OR_RETURN(ilk_operation_options how, readOptional("ilk_operation_options", options));
-    ILK_ASSIGN_OR_RETURN(OperationOptions chosen, optionsOf(how));
-    ILK_ASSIGN_OR_RETURN(Operation made, Operation::create(*driver->forLibrary, *cache->kernels, spec, chosen));
-    *operation = new ilk_operation{driver->forLibrary, std::move(made)};
-    return {};
-  });
+  return createOperation(driver, cache, layer, options, operation,
+                         [&](const LayerSpec &spec, const OperationOptions &how) {
+                           return Operation::create(*driver->forLibrary, *cache->kernels, spec, how);
+                         });
+}
+
+ilk_status ilk_operation_create_in_group(ilk_driver *driver, ilk_cache *cache, const ilk_layer *layer,
+                                         const ilk_group *group, const ilk_operation_options *options,
+                                         ilk_operation **operation) {
+  return createOperation(driver, cache, layer, options, operation,
+                         [&](const LayerSpec &spec, const OperationOptions &how) -> Result<Operation> {
+                           ILK_ASSIGN_OR_RETURN(ilk_group given, read("ilk_group", group));
+                           ILK_ASSIGN_OR_RETURN(ProcessGroup place, groupOf(given));
+                           return Operation::create(*driver->forLibrary, *cache->kernels, spec, place, how);
+                         });
 }
 
 void ilk_operation_destroy(ilk_operation *operation) { delete operation; }

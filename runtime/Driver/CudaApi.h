@@ -21,6 +21,7 @@ using CudaFunction = struct OpaqueFunction *;
 using CudaGraph = struct OpaqueGraph *;
 using CudaGraphExec = struct OpaqueGraphExec *;
 using CudaEvent = struct OpaqueEvent *;
+using CudaMemory = unsigned long long; ///< CUmemGenericAllocationHandle
 
 /// CUlaunchAttribute: an id and a union of 64 bytes.
 struct CudaLaunchAttribute {
@@ -42,8 +43,34 @@ struct CudaLaunchConfig {
   unsigned attributeCount;
 };
 
+/// CUmemLocation.
+struct CudaMemoryLocation {
+  int type, id;
+};
+
+/// CUmemAllocationProp.
+struct CudaMemoryProperties {
+  int type, handleTypes;
+  CudaMemoryLocation location;
+  void *win32;
+  struct {
+    unsigned char compression, directRdma;
+    unsigned short usage;
+    unsigned char reserved[4];
+  } flags;
+};
+
+/// CUmemAccessDesc.
+struct CudaMemoryAccess {
+  CudaMemoryLocation location;
+  int flags;
+};
+
 // Enumerators of cuda.h that are used.
-constexpr int attributeMultiprocessors = 16, attributeMajor = 75, attributeMinor = 76;
+constexpr int attributeMultiprocessors = 16, attributeMajor = 75, attributeMinor = 76, attributeVirtualMemory = 102,
+              attributeExportsDescriptors = 103;
+constexpr int memoryPinned = 1, memoryOnDevice = 1, memoryReadWrite = 3, memoryHandleDescriptor = 1,
+              granularityMinimum = 0;
 constexpr int functionMaxDynamicShared = 8;
 constexpr int launchClusterDimension = 4;
 constexpr int jitErrorLog = 5, jitErrorLogBytes = 6;

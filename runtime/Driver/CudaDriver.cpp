@@ -5,6 +5,7 @@
 
 #include "interlock/spec.hpp"
 #include "runtime/Driver/CudaApi.h"
+#include "runtime/Driver/CudaWindows.h"
 #include "runtime/Driver/HandleTable.h"
 #include "runtime/Driver/ModuleCache.h"
 #include "runtime/Driver/PtxVersion.h"
@@ -66,7 +67,7 @@ Result<std::string> targetFor(int major, int minor, const std::string &gpu) {
 
 class CudaDriver final : public Driver {
 public:
-  explicit CudaDriver(std::unique_ptr<const Api> api) : api(std::move(api)) {}
+  explicit CudaDriver(std::unique_ptr<const Api> given) : api(std::move(given)), windows(*api) {}
 
   // Others may hold the primary contexts too, so releasing those would not free what is left in them.
   ~CudaDriver() override {
@@ -92,6 +93,8 @@ public:
       Current current(*this, device);
       api->memFree(address);
     }
+    waitForAll();
+    windows.releaseAll();
     for (DeviceState &device : devices)
       api->primaryCtxRelease(device.device);
   }
@@ -150,6 +153,20 @@ public:
     }
     Current current(*this, device);
     return api->check("free memory", api->memFree(address));
+  }
+
+  Result<size_t> windowGranularity() const override { return windows.granularity(cudaDevices()); }
+  Result<WindowId> createWindow(uint32_t device, size_t bytes, WindowSharing sharing) override {
+    ILK_RETURN_IF_ERROR(requireDevice(device));
+    return windows.create(devices[device].device, bytes, sharing);
+  }
+  Result<int> exportWindow(WindowId window) override { return windows.exportDescriptor(window); }
+  Result<WindowId> importWindow(int descriptor, size_t bytes) override { return windows.import(descriptor, bytes); }
+  Status destroyWindow(WindowId window) override { return windows.destroy(window); }
+  Result<DeviceAddress> mapWindows(std::span<const WindowId> ids) override { return windows.map(ids, cudaDevices()); }
+  Status unmapWindows(DeviceAddress address) override {
+    waitForAll();
+    return windows.unmap(address);
   }
 
   Result<StreamId> createStream(uint32_t device) override {
@@ -365,6 +382,22 @@ private:
     return makeError(Code::badInput, fmt::format("expected a device below {}, got {}", devices.size(), device));
   }
 
+  /// Unlike cuMemFree, cuMemUnmap does not wait for the kernels that use the memory. What they ended with is for those
+  /// to hear who wait for their streams.
+  void waitForAll() const {
+    for (uint32_t device = 0; device < devices.size(); ++device) {
+      Current current(*this, device);
+      (void)api->ctxSynchronize();
+    }
+  }
+
+  std::vector<CudaDevice> cudaDevices() const {
+    std::vector<CudaDevice> list;
+    for (const DeviceState &device : devices)
+      list.push_back(device.device);
+    return list;
+  }
+
   bool reachable(CudaDevice from, CudaDevice to) const {
     int can = 0;
     return api->deviceCanAccessPeer(&can, from, to) == success && can;
@@ -423,6 +456,7 @@ private:
   }
 
   std::unique_ptr<const Api> api;
+  CudaWindows windows;
   std::vector<DeviceState> devices;
   std::mutex mutex; ///< of `owners`
   std::map<DeviceAddress, uint32_t> owners;

@@ -5,17 +5,22 @@
 
 #include "analysis/Emulator/Machine.h"
 #include "runtime/Driver/HandleTable.h"
+#include "runtime/Driver/HostWindow.h"
 #include "runtime/Driver/ModuleCache.h"
 
 #include <fmt/format.h>
 
+#include <map>
 #include <mutex>
+#include <vector>
 
 namespace interlock {
 namespace {
 
 /// What an emulated device has where the options do not say: an H200's.
 constexpr uint32_t defaultResidency = 132;
+/// Of windows: what every region of them is aligned to.
+constexpr size_t granularity = 256;
 
 Code codeOf(emu::ErrorKind kind) {
   switch (kind) {
@@ -47,6 +52,11 @@ struct LoadedKernel {
   emu::KernelId kernel{};
 };
 
+struct Window {
+  uint32_t device = 0;
+  std::shared_ptr<const HostWindow> memory;
+};
+
 class EmulatorDriver final : public Driver {
 public:
   explicit EmulatorDriver(std::unique_ptr<emu::Machine> machine) : machine(std::move(machine)) {}
@@ -72,6 +82,49 @@ public:
   }
   Status release(DeviceAddress address) override {
     return locked([&] { return machine->release(address); });
+  }
+
+  Result<size_t> windowGranularity() const override { return granularity; }
+  Result<WindowId> createWindow(uint32_t device, size_t bytes, WindowSharing sharing) override {
+    ILK_RETURN_IF_ERROR(info(device));
+    ILK_RETURN_IF_ERROR(requireWindowSize(bytes));
+    ILK_ASSIGN_OR_RETURN(auto memory, sharing == WindowSharing::exported ? HostWindow::createShared(bytes)
+                                                                         : HostWindow::create(bytes));
+    return windows.add({device, std::move(memory)});
+  }
+  Result<int> exportWindow(WindowId window) override {
+    ILK_ASSIGN_OR_RETURN(Window made, windows.get(window));
+    return made.memory->exportDescriptor();
+  }
+  Result<WindowId> importWindow(int descriptor, size_t bytes) override {
+    ILK_RETURN_IF_ERROR(requireWindowSize(bytes));
+    ILK_ASSIGN_OR_RETURN(auto memory, HostWindow::import(descriptor, bytes));
+    return windows.add({0, std::move(memory)});
+  }
+  Status destroyWindow(WindowId window) override {
+    ILK_RETURN_IF_ERROR(windows.take(window));
+    return {};
+  }
+  Result<DeviceAddress> mapWindows(std::span<const WindowId> ids) override {
+    std::vector<emu::HostMemory> pieces;
+    std::vector<std::shared_ptr<const HostWindow>> memory;
+    for (WindowId id : ids) {
+      ILK_ASSIGN_OR_RETURN(Window window, windows.get(id));
+      pieces.push_back({window.device, window.memory->bytes(), window.memory->host(), window.memory->shared()});
+      memory.push_back(std::move(window.memory));
+    }
+    std::lock_guard lock(mutex);
+    ILK_ASSIGN_OR_RETURN(DeviceAddress address, convert(machine->map(pieces)));
+    mapped[address] = std::move(memory);
+    return address;
+  }
+  Status unmapWindows(DeviceAddress address) override {
+    std::lock_guard lock(mutex);
+    // Whatever a kernel ended with was reported by the call that ran it.
+    (void)machine->synchronizeAll();
+    ILK_RETURN_IF_ERROR(convert(machine->unmap(address)));
+    mapped.erase(address);
+    return {};
   }
 
   Result<StreamId> createStream(uint32_t device) override {
@@ -166,9 +219,17 @@ public:
   }
 
 private:
+  static Status requireWindowSize(size_t bytes) {
+    if (bytes && bytes % granularity == 0)
+      return {};
+    return makeError(Code::badInput, fmt::format("expected windows of whole {} bytes, got {}", granularity, bytes));
+  }
+
   mutable std::mutex mutex;
+  std::map<DeviceAddress, std::vector<std::shared_ptr<const HostWindow>>> mapped; ///< outlives the machine
   std::unique_ptr<emu::Machine> machine;
   HandleTable<KernelId, LoadedKernel> kernels{"kernel"};
+  HandleTable<WindowId, Window> windows{"window"};
 };
 
 } // namespace

@@ -19,6 +19,18 @@ public:
   Result<DeviceAddress> allocate(uint32_t device, size_t bytes) override { return below->allocate(device, bytes); }
   Status release(DeviceAddress address) override { return below->release(address); }
 
+  Result<size_t> windowGranularity() const override { return below->windowGranularity(); }
+  Result<WindowId> createWindow(uint32_t device, size_t bytes, WindowSharing sharing) override {
+    return below->createWindow(device, bytes, sharing);
+  }
+  Result<int> exportWindow(WindowId window) override { return below->exportWindow(window); }
+  Result<WindowId> importWindow(int descriptor, size_t bytes) override {
+    return below->importWindow(descriptor, bytes);
+  }
+  Status destroyWindow(WindowId window) override { return below->destroyWindow(window); }
+  Result<DeviceAddress> mapWindows(std::span<const WindowId> windows) override { return below->mapWindows(windows); }
+  Status unmapWindows(DeviceAddress address) override { return below->unmapWindows(address); }
+
   Result<StreamId> createStream(uint32_t device) override { return below->createStream(device); }
   Status destroyStream(StreamId stream) override { return below->destroyStream(stream); }
   Status synchronize(StreamId stream) override { return below->synchronize(stream); }

@@ -1,7 +1,9 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// Allocation of the symmetric windows, and the address arithmetic that the host side needs.
+// The making of the symmetric windows, and the address arithmetic that the host side needs.
 #include "runtime/Memory/SymmetricArena.h"
+
+#include "runtime/Memory/WindowExchange.h"
 
 #include <fmt/format.h>
 
@@ -13,11 +15,11 @@ namespace interlock {
 namespace {
 constexpr uint64_t windowAlignment = 256;
 
-Status zeroControlAreas(Driver &driver, uint32_t device, const SymmetricArena &arena) {
+uint64_t roundUp(uint64_t value, uint64_t step) { return (value + step - 1) / step * step; }
+
+Status zeroControlArea(Driver &driver, uint32_t device, DeviceAddress window, uint64_t bytes) {
   ILK_ASSIGN_OR_RETURN(StreamId stream, driver.createStream(device));
-  Status filled;
-  for (uint32_t rank = 0; rank < arena.layer().ranks && filled; ++rank)
-    filled = driver.fill(stream, arena.window(rank), 0, arena.controlBytes());
+  Status filled = driver.fill(stream, window, 0, bytes);
   Status done = driver.synchronize(stream);
   Status destroyed = driver.destroyStream(stream);
   ILK_RETURN_IF_ERROR(filled);
@@ -27,24 +29,41 @@ Status zeroControlAreas(Driver &driver, uint32_t device, const SymmetricArena &a
 } // namespace
 
 SymmetricArena::SymmetricArena(Driver &driver, const LayerSpec &layer)
-    : driver(&driver), spec(layer), regions(windowLayout(layer)),
-      bytesPerRank((regions.size + windowAlignment - 1) / windowAlignment * windowAlignment) {}
+    : driver(&driver), spec(layer), regions(windowLayout(layer)) {}
 
-Result<SymmetricArena> SymmetricArena::create(Driver &driver, uint32_t device, const LayerSpec &layer) {
-  ILK_RETURN_IF_ERROR(validate(layer));
-  SymmetricArena arena(driver, layer);
-  if (arena.bytesPerRank > std::numeric_limits<uint64_t>::max() / layer.ranks)
+/// The windows of this process's own ranks.
+Status SymmetricArena::makeWindows(const ProcessGroup &group, Windows &windows) {
+  ILK_ASSIGN_OR_RETURN(uint64_t granularity, driver->windowGranularity());
+  granularity = std::max(granularity, windowAlignment);
+  if (regions.size > std::numeric_limits<uint64_t>::max() / spec.ranks - granularity)
     return makeError(Code::badInput,
                      fmt::format("expected windows that fit 64-bit addresses, got {} ranks of {} bytes; "
                                  "a smaller capacity would do",
-                                 layer.ranks, arena.bytesPerRank));
-  auto allocated = driver.allocate(device, arena.size());
-  if (!allocated)
-    return makeError(allocated.error().code,
-                     fmt::format("the symmetric arena needs {} bytes ({} windows of {}): {}", arena.size(), layer.ranks,
-                                 arena.bytesPerRank, allocated.error().message));
-  arena.address = *allocated;
-  ILK_RETURN_IF_ERROR(zeroControlAreas(driver, device, arena));
+                                 spec.ranks, regions.size));
+  bytesPerRank = roundUp(regions.size, granularity);
+  auto sharing = group.processes > 1 ? WindowSharing::exported : WindowSharing::process;
+  for (const OwnRank &own : group.own) {
+    auto made = driver->createWindow(own.device, bytesPerRank, sharing);
+    if (!made)
+      return makeError(made.error().code, fmt::format("the symmetric arena needs {} bytes ({} windows of {}): {}",
+                                                      size(), spec.ranks, bytesPerRank, made.error().message));
+    windows[own.rank] = *made;
+  }
+  return {};
+}
+
+Result<SymmetricArena> SymmetricArena::create(Driver &driver, const LayerSpec &layer, const ProcessGroup &group) {
+  ILK_RETURN_IF_ERROR(interlock::validate(layer));
+  ILK_RETURN_IF_ERROR(interlock::validate(group, layer));
+  SymmetricArena arena(driver, layer);
+  Windows windows(driver, layer.ranks);
+  Status made = arena.makeWindows(group, windows);
+  if (group.processes > 1)
+    ILK_RETURN_IF_ERROR(exchangeWindows(driver, group, layer, arena.bytesPerRank, made, windows));
+  ILK_RETURN_IF_ERROR(made);
+  ILK_ASSIGN_OR_RETURN(arena.address, windows.map());
+  for (const OwnRank &own : group.own)
+    ILK_RETURN_IF_ERROR(zeroControlArea(driver, own.device, arena.window(own.rank), arena.controlBytes()));
   return arena;
 }
 
@@ -64,7 +83,7 @@ SymmetricArena &SymmetricArena::operator=(SymmetricArena &&other) noexcept {
 SymmetricArena::~SymmetricArena() {
   // A destructor has nobody to report to; the driver frees everything when it goes.
   if (address)
-    (void)driver->release(address);
+    (void)driver->unmapWindows(address);
 }
 
 DeviceAddress SymmetricArena::result(uint32_t rank, KernelKind kind) const {

@@ -1,23 +1,28 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// The symmetric arena: one allocation that holds the windows of all ranks of a process, side by side.
+// The symmetric arena: the windows of all ranks side by side, each in the memory of its rank's own device.
 #pragma once
 
 #include "interlock/device.hpp"
+#include "interlock/group.hpp"
 #include "interlock/spec.hpp"
 #include "runtime/Spec/WindowLayout.h"
 
 namespace interlock {
 
-/// Owns `layer.ranks` windows of one layer, `stride()` bytes apart, and computes addresses in them. The control area of
-/// every window (everything before the rows) is zero from the start; rows are uninitialised. The driver must outlive
-/// it. Const calls may come from any thread.
+class Windows;
+
+/// Maps `layer.ranks` windows of one layer, `stride()` bytes apart, and computes addresses in them. The stride is the
+/// same in every process of the group, the base need not be. A window's memory lives while any process maps it, so
+/// arenas may go in any order. The driver must outlive it. Const calls may come from any thread.
 class SymmetricArena {
 public:
-  /// Allocates on `device` of `driver` and zeroes the control areas. The layer is validated first, so that a layer that
-  /// cannot be is refused before any memory is taken (`badInput`); an allocation that fails says how much was asked
-  /// for.
-  [[nodiscard]] static Result<SymmetricArena> create(Driver &driver, uint32_t device, const LayerSpec &layer);
+  /// Makes the windows of the group's own ranks, their control areas (everything before the rows) zero and their rows
+  /// uninitialised, and maps those of the other processes beside them: two exchanges where there are several, in which
+  /// all fail together. The layer is validated first, so that a layer that cannot be is refused before any memory is
+  /// taken (`badInput`); memory that is not there says how much was asked for. A process may use the others' windows
+  /// only when all have returned from here.
+  [[nodiscard]] static Result<SymmetricArena> create(Driver &driver, const LayerSpec &layer, const ProcessGroup &group);
 
   SymmetricArena(SymmetricArena &&other) noexcept;
   SymmetricArena &operator=(SymmetricArena &&other) noexcept;
@@ -49,6 +54,7 @@ public:
 
 private:
   SymmetricArena(Driver &driver, const LayerSpec &layer);
+  Status makeWindows(const ProcessGroup &group, Windows &windows);
 
   Driver *driver = nullptr;
   LayerSpec spec;

@@ -40,6 +40,8 @@ LaunchGeometry defaultGeometry(const LayerSpec &layer, KernelKind kind, uint32_t
     uint32_t most = streaming ? streamingThreads : mostThreads;
     asked.blockThreads = uint32_t(std::clamp<uint64_t>(std::bit_ceil(32 * items), leastThreads, most));
   }
+  if (!asked.copy)
+    asked.copy = RowCopy::packets;
   if (!asked.grid) {
     uint64_t tiles = std::max<uint64_t>(1, (uint64_t(layer.maxTokens) + asked.tileTokens - 1) / asked.tileTokens);
     asked.grid = std::max(cluster, std::min(share / cluster * cluster, roundUp(tiles, cluster)));

@@ -4,10 +4,10 @@
 // impossible to give combine something else than its own dispatch.
 #include "interlock/operation.hpp"
 
-#include "runtime/Cache/KernelCache.h"
 #include "runtime/Memory/DeviceBuffer.h"
 #include "runtime/Memory/SymmetricArena.h"
-#include "runtime/Ops/Enumerate.h"
+#include "runtime/Memory/WindowExchange.h"
+#include "runtime/Ops/OperationKernels.h"
 
 #include <fmt/format.h>
 
@@ -34,13 +34,8 @@ uint64_t RoutingHandle::step() const { return state->step; }
 DeviceAddress RoutingHandle::slots() const { return state->slots; }
 
 namespace {
-struct LoadedKernel {
-  KernelReport report;
-  LaunchConfig config;
-  std::vector<KernelId> onDevice; ///< one per device that has a rank
-};
-
 struct RankState {
+  std::optional<uint32_t> device;                          ///< none where another process has the rank
   uint64_t steps = 0;                                      ///< dispatches so far; step n uses buffer n % buffers
   std::array<DeviceBuffer, WindowLayout::buffers> slots{}; ///< i32 [maxTokens][topk] each
 };
@@ -55,30 +50,29 @@ Status requireAligned(const char *what, DeviceAddress address, uint32_t alignmen
   return {};
 }
 
+template <typename T> Status statusOf(const Result<T> &result) {
+  return result ? Status() : Status(tl::unexpected(result.error()));
+}
+
 template <typename Params> std::span<const std::byte> bytesOf(const Params &params) {
   return std::as_bytes(std::span<const Params, 1>(&params, 1));
 }
 } // namespace
 
 struct Operation::State {
-  State(Driver &driver, SymmetricArena arena, const OperationOptions &options, uint32_t devices)
-      : driver(&driver), arena(std::move(arena)), options(options), devices(devices), ranks(this->arena.layer().ranks),
-        inFlight(ranks.size()) {}
+  State(Driver &driver, SymmetricArena arena, OperationKernels kernels, const OperationOptions &options)
+      : driver(&driver), arena(std::move(arena)), kernels(std::move(kernels)), options(options),
+        ranks(this->arena.layer().ranks), inFlight(ranks.size()) {}
   State(const State &) = delete;
   State &operator=(const State &) = delete;
-  ~State() {
-    // A destructor has nobody to report to; the driver frees everything when it goes.
-    for (LoadedKernel &kernel : kernels)
-      for (KernelId id : kernel.onDevice)
-        (void)driver->unload(id);
-  }
 
   const LayerSpec &layer() const { return arena.layer(); }
-  uint32_t deviceOf(uint32_t rank) const { return rank % devices; }
   Status requireRank(uint32_t rank) const {
-    if (rank < ranks.size())
-      return {};
-    return misuse(fmt::format("expected a rank below {}, got {}", ranks.size(), rank));
+    if (rank >= ranks.size())
+      return misuse(fmt::format("expected a rank below {}, got {}", ranks.size(), rank));
+    if (!ranks[rank].device)
+      return misuse(fmt::format("expected a rank of this process, got {}, which another process has", rank));
+    return {};
   }
   Status requireBuffer(uint32_t rank, uint32_t buffer) const {
     ILK_RETURN_IF_ERROR(requireRank(rank));
@@ -86,74 +80,61 @@ struct Operation::State {
       return {};
     return misuse(fmt::format("expected a buffer below {}, got {}", WindowLayout::buffers, buffer));
   }
-  Status load(const KernelImage &image, LoadedKernel &kernel);
-  Status allocateSlots();
+  Status allocateSlots(const OwnRank &own);
   template <typename Params> Status launch(KernelKind kind, uint32_t rank, StreamId stream, const Params &params) {
-    const LoadedKernel &kernel = kernels[size_t(kind)];
-    return driver->launch(stream, kernel.onDevice[deviceOf(rank)], kernel.config, bytesOf(params));
+    return kernels.launch(kind, *ranks[rank].device, stream, bytesOf(params));
   }
 
   Driver *driver;
   SymmetricArena arena;
+  OperationKernels kernels;
   OperationOptions options;
-  uint32_t devices; ///< that have a rank
-  std::array<LoadedKernel, 2> kernels;
   std::vector<RankState> ranks;
   /// Handles of the steps in flight, by rank and buffer.
   std::vector<std::array<std::weak_ptr<RoutingHandle::State>, WindowLayout::buffers>> inFlight;
 };
 
-Status Operation::State::load(const KernelImage &image, LoadedKernel &kernel) {
-  for (uint32_t device = 0; device < devices; ++device) {
-    ILK_ASSIGN_OR_RETURN(KernelId id, driver->load(device, image));
-    kernel.onDevice.push_back(id);
-  }
-  return {};
-}
-
-Status Operation::State::allocateSlots() {
+Status Operation::State::allocateSlots(const OwnRank &own) {
   size_t bytes = size_t(layer().maxTokens) * layer().topk * sizeof(int32_t);
-  for (uint32_t rank = 0; rank < ranks.size(); ++rank)
-    for (DeviceBuffer &slots : ranks[rank].slots) {
-      ILK_ASSIGN_OR_RETURN(slots, DeviceBuffer::create(*driver, deviceOf(rank), bytes));
-    }
+  ranks[own.rank].device = own.device;
+  for (DeviceBuffer &slots : ranks[own.rank].slots) {
+    ILK_ASSIGN_OR_RETURN(slots, DeviceBuffer::create(*driver, own.device, bytes));
+  }
   return {};
 }
 
 Result<Operation> Operation::create(Driver &driver, KernelCache &cache, const LayerSpec &layer,
                                     const OperationOptions &options) {
-  ILK_RETURN_IF_ERROR(validate(layer));
-  uint32_t devices = std::min(driver.deviceCount(), layer.ranks);
-  if (devices == 0)
+  ILK_RETURN_IF_ERROR(validate(layer)); // the number of ranks is used
+  if (driver.deviceCount() == 0)
     return makeError(Code::notFound, "expected a driver with at least one device, found none");
-  if (options.timeoutNs == 0)
-    return misuse("expected a time limit of at least 1 ns for waits, got 0");
-  ILK_ASSIGN_OR_RETURN(DeviceInfo info, driver.info(0));
+  ProcessGroup alone;
+  for (uint32_t rank = 0; rank < layer.ranks; ++rank)
+    alone.own.push_back({rank, rank % driver.deviceCount()});
+  return create(driver, cache, layer, alone, options);
+}
 
-  // Everything that can be refused is refused here: both specs, then both kernels, then memory.
-  std::array<LoadedKernel, 2> kernels;
-  std::array<KernelImage, 2> images;
-  for (KernelKind kind : {KernelKind::dispatch, KernelKind::combine}) {
-    uint32_t sharing = (layer.ranks + devices - 1) / devices;
-    ILK_ASSIGN_OR_RETURN(kernels[size_t(kind)].report, planKernel(layer, kind, info, sharing, options));
-  }
-  for (size_t kind = 0; kind < kernels.size(); ++kind) {
-    KernelReport &report = kernels[kind].report;
-    ILK_ASSIGN_OR_RETURN(auto found, cache.get(report.spec));
-    report.outcome = name(found.outcome);
-    report.reason = found.reason;
-    report.milliseconds = found.milliseconds;
-    images[kind] = {found.artifact->text, found.artifact->binary, found.artifact->facts.entry};
-    kernels[kind].config = {report.grid, found.artifact->facts.blockThreads, found.artifact->facts.cluster, 0};
-  }
-
-  ILK_ASSIGN_OR_RETURN(SymmetricArena arena, SymmetricArena::create(driver, 0, layer));
-  auto state = std::make_unique<State>(driver, std::move(arena), options, devices);
-  state->kernels = std::move(kernels);
-  for (size_t kind = 0; kind < images.size(); ++kind)
-    ILK_RETURN_IF_ERROR(state->load(images[kind], state->kernels[kind]));
-  ILK_RETURN_IF_ERROR(state->allocateSlots());
-  return Operation(std::move(state));
+Result<Operation> Operation::create(Driver &driver, KernelCache &cache, const LayerSpec &layer,
+                                    const ProcessGroup &group, const OperationOptions &options) {
+  // Everything that can be refused is refused before memory is taken; and whatever fails in one process, none goes on.
+  auto kernels = [&]() -> Result<OperationKernels> {
+    ILK_RETURN_IF_ERROR(validate(layer));
+    ILK_RETURN_IF_ERROR(validate(group, layer));
+    if (options.timeoutNs == 0)
+      return misuse("expected a time limit of at least 1 ns for waits, got 0");
+    return OperationKernels::get(driver, cache, layer, group, options);
+  }();
+  ILK_RETURN_IF_ERROR(agree(group, statusOf(kernels)));
+  auto made = [&]() -> Result<std::unique_ptr<State>> {
+    ILK_ASSIGN_OR_RETURN(SymmetricArena arena, SymmetricArena::create(driver, layer, group));
+    auto state = std::make_unique<State>(driver, std::move(arena), std::move(*kernels), options);
+    ILK_RETURN_IF_ERROR(state->kernels.load(group));
+    for (const OwnRank &own : group.own)
+      ILK_RETURN_IF_ERROR(state->allocateSlots(own));
+    return state;
+  }();
+  ILK_RETURN_IF_ERROR(agree(group, statusOf(made)));
+  return Operation(std::move(*made));
 }
 
 Operation::Operation(std::unique_ptr<State> state) : state(std::move(state)) {}
@@ -161,8 +142,10 @@ Operation::Operation(Operation &&) noexcept = default;
 Operation &Operation::operator=(Operation &&) noexcept = default;
 Operation::~Operation() = default;
 const LayerSpec &Operation::layer() const { return state->layer(); }
-const KernelReport &Operation::kernel(KernelKind kind) const { return state->kernels[size_t(kind)].report; }
-uint32_t Operation::device(uint32_t rank) const { return state->deviceOf(rank); }
+const KernelReport &Operation::kernel(KernelKind kind) const { return state->kernels.report(kind); }
+uint32_t Operation::device(uint32_t rank) const {
+  return rank < state->ranks.size() ? state->ranks[rank].device.value_or(noDevice) : noDevice;
+}
 
 Result<RoutingHandle> Operation::dispatch(uint32_t rank, StreamId stream, const DispatchArguments &arguments) {
   ILK_RETURN_IF_ERROR(state->requireRank(rank));

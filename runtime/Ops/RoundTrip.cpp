@@ -47,12 +47,16 @@ Status checkRouting(const LayerSpec &layer, const std::vector<uint32_t> &tokens,
 struct RoundTrip::State {
   State(Driver &driver, Operation operation, RoundTripOptions options)
       : driver(driver), operation(std::move(operation)), options(std::move(options)), ranks(this->options.layer.ranks) {
+    for (uint32_t rank = 0; rank < ranks.size(); ++rank)
+      if (this->operation.device(rank) != Operation::noDevice)
+        own.push_back(rank);
   }
   State(const State &) = delete;
   State &operator=(const State &) = delete;
   ~State() {
     // A destructor has nobody to report to; the driver frees everything when it goes.
-    for (RankTensors &rank : ranks) {
+    for (uint32_t index : own) {
+      RankTensors &rank = ranks[index];
       for (size_t kind = 0; kind < kinds; ++kind) {
         if (rank.graph[kind])
           (void)driver.destroyGraph(*rank.graph[kind]);
@@ -80,12 +84,15 @@ struct RoundTrip::State {
     if (options.progress)
       options.progress(phase);
   }
+  /// Waits until all processes are here.
+  Status meet();
   Result<StepReport> step(const std::vector<TokenRouting> &routing, uint64_t dead, uint64_t missing);
 
   Driver &driver;
   Operation operation;
-  RoundTripOptions options; ///< with tokens of every rank
-  std::vector<RankTensors> ranks;
+  RoundTripOptions options;       ///< with tokens of every rank
+  std::vector<RankTensors> ranks; ///< of other processes: what the oracle needs
+  std::vector<uint32_t> own;
   uint64_t steps = 0;
   uint64_t dead = 0; ///< ranks that the windows are told to leave out
 };
@@ -106,7 +113,9 @@ Result<RoundTrip> RoundTrip::create(Driver &driver, KernelCache &cache, RoundTri
   for (uint32_t rank = 0; rank < layer.ranks; ++rank)
     options.tokens[rank] = given[rank % given.size()];
 
-  ILK_ASSIGN_OR_RETURN(Operation operation, Operation::create(driver, cache, layer, options.operation));
+  ILK_ASSIGN_OR_RETURN(Operation operation,
+                       options.group ? Operation::create(driver, cache, layer, *options.group, options.operation)
+                                     : Operation::create(driver, cache, layer, options.operation));
   auto state = std::make_unique<State>(driver, std::move(operation), std::move(options));
   ILK_RETURN_IF_ERROR(state->allocate());
   return RoundTrip(std::move(state));
@@ -114,6 +123,10 @@ Result<RoundTrip> RoundTrip::create(Driver &driver, KernelCache &cache, RoundTri
 
 Status RoundTrip::State::allocate() {
   for (uint32_t rank = 0; rank < layer().ranks; ++rank) {
+    ranks[rank].hostX.resize(options.tokens[rank] * rowBytes(layer()));
+    ranks[rank].hostScales.resize(uint64_t(options.tokens[rank]) * layer().scaleBytes);
+  }
+  for (uint32_t rank : own) {
     RankTensors &mine = ranks[rank];
     uint32_t device = operation.device(rank);
     ILK_ASSIGN_OR_RETURN(mine.stream, driver.createStream(device));
@@ -128,8 +141,6 @@ Status RoundTrip::State::allocate() {
     ILK_ASSIGN_OR_RETURN(mine.weights, DeviceBuffer::create(driver, device, entries * sizeof(float)));
     ILK_ASSIGN_OR_RETURN(mine.out, DeviceBuffer::create(driver, device, most * combineRowBytes(layer())));
     ILK_ASSIGN_OR_RETURN(mine.outWeights, DeviceBuffer::create(driver, device, entries * sizeof(float)));
-    mine.hostX.resize(options.tokens[rank] * rowBytes(layer()));
-    mine.hostScales.resize(uint64_t(options.tokens[rank]) * layer().scaleBytes);
   }
   return {};
 }
@@ -138,12 +149,18 @@ Status RoundTrip::State::upload(const std::vector<TokenRouting> &routing) {
   auto put = [&](StreamId stream, const DeviceBuffer &to, const void *from, size_t bytes) -> Status {
     return bytes ? driver.copyIn(stream, to.address(), from, bytes) : Status();
   };
+  bool fresh = steps == 0 || options.check; // so that a stale row shows; without a check new ones only cost time
   for (uint32_t rank = 0; rank < layer().ranks; ++rank) {
     RankTensors &mine = ranks[rank];
     mine.routing = routing[rank];
-    if (steps == 0 || options.check) { // new rows every step, so that a stale one shows; without a check they cost time
+    if (fresh) {
       fillTestRows(layer().dtype, options.seed, steps, rank, mine.hostX);
       fillTestScales(layer().dtype, options.seed, steps, rank, mine.hostScales);
+    }
+  }
+  for (uint32_t rank : own) {
+    RankTensors &mine = ranks[rank];
+    if (fresh) {
       ILK_RETURN_IF_ERROR(put(mine.stream, mine.x, mine.hostX.data(), mine.hostX.size()));
       ILK_RETURN_IF_ERROR(put(mine.stream, mine.scales, mine.hostScales.data(), mine.hostScales.size()));
     }
@@ -154,9 +171,17 @@ Status RoundTrip::State::upload(const std::vector<TokenRouting> &routing) {
   return synchronize(0);
 }
 
-/// Every byte that the step may or may not write becomes a canary; all ranks are idle.
+Status RoundTrip::State::meet() {
+  if (options.group && options.group->processes > 1)
+    ILK_RETURN_IF_ERROR(options.group->allgather(""));
+  return {};
+}
+
+/// Every byte that the step may or may not write becomes a canary. No rank may still be reading the step before, nor be
+/// writing this one.
 Status RoundTrip::State::fillCanaries(uint32_t buffer) {
-  for (uint32_t rank = 0; rank < layer().ranks; ++rank) {
+  ILK_RETURN_IF_ERROR(meet());
+  for (uint32_t rank : own) {
     RankTensors &mine = ranks[rank];
     ILK_ASSIGN_OR_RETURN(LandedRows landed, operation.landed(rank, buffer));
     uint64_t rows = uint64_t(layer().ranks) * layer().rowsPerSource();
@@ -168,7 +193,8 @@ Status RoundTrip::State::fillCanaries(uint32_t buffer) {
     ILK_RETURN_IF_ERROR(
         driver.fill(mine.stream, slots, canaryByte, uint64_t(layer().maxTokens) * layer().topk * sizeof(int32_t)));
   }
-  return synchronize(0);
+  ILK_RETURN_IF_ERROR(synchronize(0));
+  return meet();
 }
 
 /// Enqueues directly, or captures at the first call and replays the graph at every one.
@@ -211,7 +237,7 @@ Status RoundTrip::State::enqueueCombine(uint32_t rank) {
 
 Status RoundTrip::State::synchronize(uint64_t without) {
   Status first;
-  for (uint32_t rank = 0; rank < layer().ranks; ++rank)
+  for (uint32_t rank : own)
     if (!has(without, rank))
       if (Status status = driver.synchronize(ranks[rank].stream); !status && first)
         first = status;
@@ -219,7 +245,7 @@ Status RoundTrip::State::synchronize(uint64_t without) {
 }
 
 Status RoundTrip::State::collect(KernelKind kind, uint64_t without, StepReport &report) {
-  for (uint32_t rank = 0; rank < layer().ranks; ++rank) {
+  for (uint32_t rank : own) {
     if (has(without, rank))
       continue;
     RankTensors &mine = ranks[rank];
@@ -313,7 +339,9 @@ Result<StepReport> RoundTrip::State::step(const std::vector<TokenRouting> &routi
   ILK_RETURN_IF_ERROR(upload(routing));
   if (compare)
     ILK_RETURN_IF_ERROR(fillCanaries(buffer));
-  for (uint32_t rank = 0; rank < layer().ranks && newDead != dead; ++rank) {
+  for (uint32_t rank : own) {
+    if (newDead == dead)
+      break;
     ILK_RETURN_IF_ERROR(operation.leaveOut(rank, ranks[rank].stream, newDead));
     ILK_RETURN_IF_ERROR(operation.forgetLost(rank, ranks[rank].stream));
   }
@@ -321,7 +349,7 @@ Result<StepReport> RoundTrip::State::step(const std::vector<TokenRouting> &routi
   ILK_RETURN_IF_ERROR(synchronize(0));
 
   announce("dispatch");
-  for (uint32_t rank = 0; rank < layer().ranks; ++rank)
+  for (uint32_t rank : own)
     if (!has(idle, rank))
       ILK_RETURN_IF_ERROR(enqueueDispatch(rank));
   ILK_RETURN_IF_ERROR(synchronize(idle));
@@ -333,7 +361,7 @@ Result<StepReport> RoundTrip::State::step(const std::vector<TokenRouting> &routi
   countBytes(expected, report);
   CheckedStep checked{driver, layer(), tokens, expected, steps, dead};
   Differences differences(report);
-  for (uint32_t rank = 0; rank < layer().ranks; ++rank) {
+  for (uint32_t rank : own) {
     if (has(idle, rank))
       continue;
     RankTensors &mine = ranks[rank];
@@ -347,14 +375,14 @@ Result<StepReport> RoundTrip::State::step(const std::vector<TokenRouting> &routi
   ILK_RETURN_IF_ERROR(synchronize(idle));
 
   announce("combine");
-  for (uint32_t rank = 0; rank < layer().ranks; ++rank)
+  for (uint32_t rank : own)
     if (!has(idle, rank))
       ILK_RETURN_IF_ERROR(enqueueCombine(rank));
   ILK_RETURN_IF_ERROR(synchronize(idle));
   ILK_RETURN_IF_ERROR(collect(KernelKind::combine, idle, report));
   announce("comparison");
-  for (uint32_t rank = 0; rank < layer().ranks && compare; ++rank)
-    if (!has(idle, rank))
+  for (uint32_t rank : own)
+    if (compare && !has(idle, rank))
       ILK_RETURN_IF_ERROR(checkCombine(checked, rank, ranks[rank].stream, ranks[rank].out.address(),
                                        ranks[rank].outWeights.address(), options.weighted, options.distinctExperts,
                                        report.ranks[rank].combine.result, differences));
@@ -368,6 +396,7 @@ RoundTrip &RoundTrip::operator=(RoundTrip &&) noexcept = default;
 RoundTrip::~RoundTrip() = default;
 const LayerSpec &RoundTrip::layer() const { return state->layer(); }
 const std::vector<uint32_t> &RoundTrip::tokens() const { return state->options.tokens; }
+const std::vector<uint32_t> &RoundTrip::own() const { return state->own; }
 Operation &RoundTrip::operation() { return state->operation; }
 
 Result<StepReport> RoundTrip::step(const std::vector<TokenRouting> &routing, uint64_t dead) {

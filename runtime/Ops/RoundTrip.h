@@ -1,7 +1,9 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
 // A whole step on every rank of this process: dispatch, test experts, combine, and the comparison of everything that
-// was written with the scalar oracle. What `interlock run`, the benchmarks and the end-to-end tests share.
+// was written with the scalar oracle. What `interlock run`, the benchmarks and the end-to-end tests share. Where other
+// processes have ranks too, each of them runs the same steps; rows and routings follow from seeds, so the oracle is
+// whole in every one.
 #pragma once
 
 #include "interlock/operation.hpp"
@@ -9,6 +11,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,12 +21,13 @@ namespace interlock {
 struct RoundTripOptions {
   LayerSpec layer; ///< maxTokens may be 0: the largest of `tokens`
   OperationOptions operation;
-  std::vector<uint32_t> tokens; ///< per rank, repeated cyclically; empty: maxTokens everywhere
-  uint64_t seed = 0;            ///< of the token rows and their scales
-  bool weighted = true;         ///< combine applies the weights; else it sums rows
-  bool distinctExperts = false; ///< every (rank, top-k index) multiplies its rows by another factor; else identity
-  bool graph = false;           ///< capture each kernel's launch once and replay it
-  bool check = true;            ///< compare everything, bit for bit
+  std::optional<ProcessGroup> group; ///< none: all ranks are in this process
+  std::vector<uint32_t> tokens;      ///< per rank, repeated cyclically; empty: maxTokens everywhere
+  uint64_t seed = 0;                 ///< of the token rows and their scales
+  bool weighted = true;              ///< combine applies the weights; else it sums rows
+  bool distinctExperts = false;      ///< every (rank, top-k index) multiplies its rows by another factor; else identity
+  bool graph = false;                ///< capture each kernel's launch once and replay it
+  bool check = true;                 ///< compare everything, bit for bit
   /// Called before each phase of a step ("upload", "dispatch", …), for those who show progress.
   std::function<void(std::string_view phase)> progress;
 };
@@ -42,7 +46,7 @@ struct RankReport {
 };
 
 struct StepReport {
-  std::vector<RankReport> ranks;
+  std::vector<RankReport> ranks;     ///< of all ranks; those of other processes have their bytes only
   uint64_t mismatches = 0;           ///< of all ranks
   std::vector<std::string> findings; ///< the first few, a sentence each
 };
@@ -58,10 +62,13 @@ public:
   const LayerSpec &layer() const;
   /// Token counts of the ranks, as makeRouting takes them.
   const std::vector<uint32_t> &tokens() const;
+  /// The ranks of this process.
+  const std::vector<uint32_t> &own() const;
   Operation &operation();
 
   /// Runs one step with this routing (one entry per rank). An error is a failure of the device; a wrong result is a
-  /// finding in the report. Ranks in `dead` take no part and the others leave them out.
+  /// finding in the report. Ranks in `dead` take no part and the others leave them out. With a check the processes of a
+  /// group meet before the step; without one only the kernels keep them together.
   [[nodiscard]] Result<StepReport> step(const std::vector<TokenRouting> &routing, uint64_t dead = 0);
   /// The same, but the ranks in `missing` do nothing and the others are not told: their waits run out. Statuses are
   /// reported, nothing is compared.

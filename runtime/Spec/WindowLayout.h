@@ -53,7 +53,7 @@ static_assert(sizeof(ControlBlock) == 64);
 enum OpStatus : uint32_t {
   opOk = 0,
   opOverflow = 1, ///< a row was dropped at its source because the destination's region was full
-  opPeerLost = 2, ///< a bounded wait ran out; `lost` says on whom
+  opPeerLost = 2, ///< `lost` is not empty: a bounded wait ran out, now or earlier, and the rank was left out
   opBadId = 4,    ///< an id was neither -1 nor a global expert: the pair was treated as masked
 };
 

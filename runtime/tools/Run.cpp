@@ -5,6 +5,8 @@
 #include "runtime/Ops/RoundTrip.h"
 #include "runtime/tools/CacheFlags.h"
 #include "runtime/tools/LayerFlags.h"
+#include "runtime/tools/Processes.h"
+#include "runtime/tools/RunReport.h"
 #include "runtime/tools/Tool.h"
 
 #include <fmt/format.h>
@@ -19,15 +21,11 @@ struct RunFlags {
   std::string device, target, routing = "uniform";
   double mask = 0;
   uint32_t residency = 0, steps = 1, timeoutMs = 10'000;
+  uint32_t processes = 1;
+  std::optional<uint32_t> process;
+  std::string rendezvous;
   uint64_t seed = 0;
   bool check = false, graph = false, sum = false;
-};
-
-/// A step's figures, gathered over all steps: times are the best of them, mismatches the sum.
-struct RunReport {
-  StepReport best;
-  uint64_t mismatches = 0;
-  std::vector<std::string> findings;
 };
 
 Result<std::unique_ptr<Driver>> openDevice(const RunFlags &flags, uint32_t ranks) {
@@ -54,116 +52,63 @@ Result<std::unique_ptr<Driver>> openDevice(const RunFlags &flags, uint32_t ranks
   EmulatorOptions options;
   if (!flags.target.empty())
     options.target = flags.target;
-  options.devices = ranks;
+  options.devices = (ranks - flags.process.value_or(0) + flags.processes - 1) / flags.processes;
   options.residency = flags.residency;
-  options.seed = flags.seed;
+  options.seed = flags.seed + flags.process.value_or(0);
   return openEmulator(options);
 }
 
-double gigabytesPerSecond(const PhaseReport &phase) { return phase.ns > 0 ? double(phase.bytes) / phase.ns : 0; }
+/// The ranks of this process, every `processes`-th one: on CUDA a GPU after the other, emulated each on its own device.
+std::vector<OwnRank> ownRanks(const RunFlags &flags, const Driver &driver, uint32_t ranks) {
+  std::vector<OwnRank> own;
+  for (uint32_t rank = flags.process.value_or(0); rank < ranks; rank += flags.processes)
+    own.push_back({rank, (driver.kind() == "cuda" ? rank : uint32_t(own.size())) % driver.deviceCount()});
+  return own;
+}
 
-void gather(StepReport step, RunReport &report) {
-  report.mismatches += step.mismatches;
-  for (std::string &finding : step.findings)
-    if (report.findings.size() < 16)
-      report.findings.push_back(std::move(finding));
-  if (report.best.ranks.empty()) {
-    report.best = std::move(step);
-    return;
+/// Starts the processes with this one's arguments and puts their reports together.
+Result<nlohmann::json> runProcesses(const Context &context, const RunFlags &flags) {
+  ILK_ASSIGN_OR_RETURN(TemporaryFolder folder, TemporaryFolder::create());
+  std::vector<std::vector<std::string>> arguments;
+  for (uint32_t process = 0; process < flags.processes; ++process) {
+    arguments.push_back(context.arguments);
+    for (const std::string &more : {std::string("--json"), std::string("--process"), std::to_string(process),
+                                    std::string("--rendezvous"), folder.path() + "/rendezvous"})
+      arguments.back().push_back(more);
   }
-  for (size_t rank = 0; rank < step.ranks.size(); ++rank) {
-    RankReport &best = report.best.ranks[rank], &now = step.ranks[rank];
-    best.mismatches += now.mismatches;
-    for (auto [kept, next] : {std::pair(&best.dispatch, &now.dispatch), std::pair(&best.combine, &now.combine)})
-      if (gigabytesPerSecond(*next) > gigabytesPerSecond(*kept))
-        *kept = *next;
+  ILK_ASSIGN_OR_RETURN(std::vector<ProcessEnd> ends, runSelf(arguments));
+  std::vector<nlohmann::json> runs;
+  std::string lost;
+  bool refused = true; // by all: what was asked for cannot be
+  for (size_t process = 0; process < ends.size(); ++process) {
+    refused &= ends[process].code == exitBadInput;
+    nlohmann::json run = nlohmann::json::parse(ends[process].output, nullptr, /*allow_exceptions=*/false);
+    if (run.is_object() && run.contains("ranks"))
+      runs.push_back(std::move(run));
+    else if (lost.empty())
+      lost = ends[process].signal ? fmt::format("process {} was ended by signal {}", process, ends[process].signal)
+             : run.is_object() && run.contains("error")
+                 ? fmt::format("process {}: {}", process, run["error"].value("message", ""))
+                 : fmt::format("process {} ended with code {} and no report", process, ends[process].code);
   }
+  if (!lost.empty())
+    return makeError(refused ? Code::badInput : Code::device, lost);
+  return mergeRuns(std::move(runs));
 }
 
-const char *statusOf(const OperationResult &result) {
-  return result.peerLost ? "peer lost" : result.overflow ? "overflow" : result.badId ? "bad id" : "ok";
+Status checkProcesses(const RunFlags &flags, uint32_t ranks) {
+  if (flags.processes == 0 || flags.processes > ranks)
+    return makeError(Code::badInput, fmt::format("expected --processes from 1 to the number of ranks, {}, got {}",
+                                                 ranks, flags.processes));
+  if (flags.process.has_value() != !flags.rendezvous.empty())
+    return makeError(Code::badInput, "expected --process and --rendezvous together, got one of them");
+  if (flags.process && *flags.process >= flags.processes)
+    return makeError(Code::badInput,
+                     fmt::format("expected --process below --processes, {}, got {}", flags.processes, *flags.process));
+  return {};
 }
 
-nlohmann::json phaseJson(const PhaseReport &phase) {
-  const OperationResult &r = phase.result;
-  return {{"bytes", phase.bytes},   {"ns", phase.ns},       {"gb_per_s", gigabytesPerSecond(phase)},
-          {"status", statusOf(r)},  {"dropped", r.dropped}, {"lost", r.lost},
-          {"received", r.received}, {"wanted", r.wanted}};
-}
-
-nlohmann::json kernelJson(const KernelReport &kernel) {
-  return {{"kernel", name(kernel.spec.kernel)},
-          {"target", kernel.spec.target},
-          {"cache", kernel.outcome == "miss" ? "miss" : "hit"},
-          {"from", kernel.outcome},
-          {"reason", kernel.reason},
-          {"ms", kernel.milliseconds},
-          {"grid", kernel.grid},
-          {"block_threads", kernel.spec.blockThreads},
-          {"tile_tokens", kernel.spec.tileTokens},
-          {"cluster", kernel.spec.cluster},
-          {"schedule", name(kernel.spec.schedule)},
-          {"wait", name(kernel.spec.wait)}};
-}
-
-void printJson(const RunFlags &flags, const Driver &driver, const DeviceInfo &info, RoundTrip &trip,
-               const RunReport &report) {
-  nlohmann::json ranks = nlohmann::json::array();
-  for (size_t rank = 0; rank < report.best.ranks.size(); ++rank) {
-    const RankReport &r = report.best.ranks[rank];
-    ranks.push_back({{"rank", rank},
-                     {"tokens", r.tokens},
-                     {"dispatch", phaseJson(r.dispatch)},
-                     {"combine", phaseJson(r.combine)},
-                     {"mismatches", r.mismatches}});
-  }
-  print({{"device", driver.kind()},
-         {"device_name", info.name},
-         {"target", info.target},
-         {"steps", flags.steps},
-         {"graph", flags.graph},
-         {"checked", flags.check},
-         {"kernels",
-          {kernelJson(trip.operation().kernel(KernelKind::dispatch)),
-           kernelJson(trip.operation().kernel(KernelKind::combine))}},
-         {"ranks", ranks},
-         {"mismatches", report.mismatches},
-         {"findings", report.findings}});
-}
-
-void printText(const RunFlags &flags, const DeviceInfo &info, RoundTrip &trip, const RunReport &report) {
-  const LayerSpec &layer = trip.layer();
-  fmt::print("{}, {} ranks, {} experts, top-{}, hidden {} {}\n", info.name, layer.ranks, layer.experts, layer.topk,
-             layer.hidden, name(layer.dtype));
-  for (KernelKind kind : {KernelKind::dispatch, KernelKind::combine}) {
-    const KernelReport &kernel = trip.operation().kernel(kind);
-    fmt::print("{}: {} CTAs of {} threads, {} tokens a tile; {}{}{} in {:.1f} ms\n", name(kind), kernel.grid,
-               kernel.spec.blockThreads, kernel.spec.tileTokens,
-               kernel.outcome == "miss" ? "cache miss" : fmt::format("cache hit ({})", kernel.outcome),
-               kernel.reason.empty() ? "" : ": ", kernel.reason, kernel.milliseconds);
-  }
-  std::vector<std::vector<std::string>> rows;
-  for (size_t rank = 0; rank < report.best.ranks.size(); ++rank) {
-    const RankReport &r = report.best.ranks[rank];
-    for (const PhaseReport *phase : {&r.dispatch, &r.combine}) {
-      bool first = phase == &r.dispatch;
-      rows.push_back({first ? std::to_string(rank) : "", first ? std::to_string(r.tokens) : "",
-                      first ? "dispatch" : "combine", std::to_string(phase->bytes),
-                      fmt::format("{:.1f}", phase->ns / 1000), fmt::format("{:.2f}", gigabytesPerSecond(*phase)),
-                      first ? std::to_string(phase->result.received) : "",
-                      first ? std::to_string(phase->result.dropped) : "", statusOf(phase->result),
-                      first && flags.check ? std::to_string(r.mismatches) : ""});
-    }
-  }
-  printTable({"rank", "tokens", "phase", "bytes", "us", "GB/s", "received", "dropped", "status", "mismatches"}, rows);
-  for (const std::string &finding : report.findings)
-    fmt::print("{}\n", finding);
-  if (flags.check)
-    fmt::print("{}\n",
-               report.mismatches ? fmt::format("{} mismatches", report.mismatches) : "every bit as in the reference");
-}
-
-Result<int> run(Context &context, const RunFlags &flags) {
+Result<nlohmann::json> run(Context &context, const RunFlags &flags) {
   // Everything that can be refused without a device is refused before one is opened.
   RoundTripOptions options;
   ILK_ASSIGN_OR_RETURN(options.layer, flags.layer.layer());
@@ -192,21 +137,26 @@ Result<int> run(Context &context, const RunFlags &flags) {
     last = now;
     note(fmt::format("step {} of {}: {}", step + 1, flags.steps, phase));
   };
+  ILK_RETURN_IF_ERROR(checkProcesses(flags, options.layer.ranks));
+  if (flags.processes > 1 && !flags.process)
+    return runProcesses(context, flags);
+
   ILK_ASSIGN_OR_RETURN(std::unique_ptr<Driver> driver, openDevice(flags, options.layer.ranks));
   ILK_ASSIGN_OR_RETURN(DeviceInfo info, driver->info(0));
   ILK_ASSIGN_OR_RETURN(std::unique_ptr<KernelCache> cache, openCache(context, {}));
+  if (flags.process) {
+    ProcessGroup group{*flags.process, flags.processes, ownRanks(flags, *driver, options.layer.ranks), {}};
+    ILK_ASSIGN_OR_RETURN(group.allgather, meet({flags.rendezvous, group.process, group.processes}));
+    options.group = std::move(group);
+  }
   ILK_ASSIGN_OR_RETURN(RoundTrip trip, RoundTrip::create(*driver, *cache, options));
   RunReport report;
   for (; step < flags.steps; ++step) {
     ILK_ASSIGN_OR_RETURN(auto ids, makeRouting(trip.layer(), routing, trip.tokens(), step));
     ILK_ASSIGN_OR_RETURN(StepReport done, trip.step(ids));
-    gather(std::move(done), report);
+    report.add(std::move(done));
   }
-  if (context.json)
-    printJson(flags, *driver, info, trip, report);
-  else
-    printText(flags, info, trip, report);
-  return report.mismatches ? exitMismatch : exitOk;
+  return report.json(*driver, info, trip);
 }
 } // namespace
 
@@ -222,13 +172,26 @@ void addRun(CLI::App &app, Context &context) {
   command->add_option("--residency", flags->residency, "CTAs that an emulated device runs side by side");
   command->add_option("--seed", flags->seed, "of rows, routing and the emulator's scheduler");
   command->add_option("--steps", flags->steps, "steps, each with new routing; times are the best of them");
+  command->add_option("--processes", flags->processes, "spread the ranks over processes, which this one starts");
+  command->add_option("--process", flags->process, "be this one of them, started by somebody else");
+  command->add_option("--rendezvous", flags->rendezvous, "with --process: a path, the same in all, where they meet");
   command->add_option("--timeout-ms", flags->timeoutMs, "bound of every wait in a kernel");
   command->add_flag("--graph", flags->graph, "capture the launches once and replay them");
   command->add_flag("--sum", flags->sum, "combine adds the rows without their weights");
   command->add_flag("--check", flags->check, "compare everything with the scalar reference");
   command->callback([&context, flags] {
-    auto code = run(context, *flags);
-    context.exitCode = code ? *code : fail(context, code.error());
+    auto report = run(context, *flags);
+    if (!report) {
+      context.exitCode = fail(context, report.error());
+      return;
+    }
+    (*report)["graph"] = flags->graph;
+    (*report)["checked"] = flags->check;
+    if (context.json)
+      print(*report);
+    else
+      printRun(*report);
+    context.exitCode = runFailed(*report) ? exitMismatch : exitOk;
   });
 }
 

@@ -23,11 +23,12 @@ enum Exit : int {
 
 /// What main() reads once and hands to every subcommand.
 struct Context {
-  bool json = false;        ///< --json: one JSON object on stdout
-  std::string cacheDir;     ///< INTERLOCK_CACHE_DIR, else the user's cache folder; empty if neither is known
-  std::string compilerPath; ///< INTERLOCK_COMPILER, or empty: found beside the program
-  std::string searchPath;   ///< PATH, for disassemblers
-  int exitCode = exitOk;    ///< set by the subcommand that ran
+  bool json = false;                  ///< --json: one JSON object on stdout
+  std::string cacheDir;               ///< INTERLOCK_CACHE_DIR, else the user's cache folder; empty if neither is known
+  std::string compilerPath;           ///< INTERLOCK_COMPILER, or empty: found beside the program
+  std::string searchPath;             ///< PATH, for disassemblers
+  std::vector<std::string> arguments; ///< as the program was given them
+  int exitCode = exitOk;              ///< set by the subcommand that ran
 };
 
 /// Prints the error (and a JSON object with --json) and returns the exit code that it stands for.

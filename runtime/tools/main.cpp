@@ -34,6 +34,7 @@ int main(int argc, char **argv) {
   context.cacheDir = environment("INTERLOCK_CACHE_DIR");
   context.compilerPath = environment("INTERLOCK_COMPILER");
   context.searchPath = environment("PATH");
+  context.arguments.assign(argv + 1, argv + argc);
   if (context.cacheDir.empty())
     context.cacheDir = interlock::defaultCacheDirectory(environment("XDG_CACHE_HOME"), environment("HOME"));
 

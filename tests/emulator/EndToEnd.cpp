@@ -3,7 +3,11 @@
 // The runner of the end-to-end tests.
 #include "EndToEnd.h"
 
+#include "tests/peers/Peers.h"
+
 namespace interlock::test {
+
+PeerDevice peerDevice() { return {"emulator", ""}; }
 
 EndToEndCase::EndToEndCase() {
   trip.layer.ranks = 4;

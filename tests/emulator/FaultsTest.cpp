@@ -86,7 +86,16 @@ TEST(Faults, AMissingRankIsAStatusAndTheSurvivorsGoOn) {
       EXPECT_EQ(lost->ranks[rank].dispatch.result.lost, 1u << 2);
       EXPECT_EQ(lost->ranks[rank].dispatch.result.number, 7u);
     }
-    for (uint64_t step = 4; step < 8; ++step)
+    // What was lost stays lost, and every operation says so: also those that did not have to wait for it.
+    auto again = machine.trip->stepWithout(routingOf(machine, 4), 1u << 2);
+    ASSERT_TRUE(again) << again.error().message;
+    for (uint32_t rank : {0u, 1u, 3u})
+      for (const OperationResult &result :
+           {lost->ranks[rank].combine.result, again->ranks[rank].dispatch.result, again->ranks[rank].combine.result}) {
+        EXPECT_TRUE(result.peerLost);
+        EXPECT_EQ(result.lost, 1u << 2);
+      }
+    for (uint64_t step = 5; step < 9; ++step)
       expectClean(machine.trip->step(routingOf(machine, step), 1u << 2));
   }
 }

@@ -3,6 +3,8 @@
 // The one device of the program, and the runner of its cases.
 #include "tests/gpu/Device.h"
 
+#include "tests/peers/Peers.h"
+
 #include <cstdlib>
 
 namespace interlock::test {
@@ -27,7 +29,9 @@ void openDevice(const DeviceOptions &options) {
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   Opened &state = opened();
   state.options = options;
-  auto driver = options.device == "emulator" ? openEmulator({}) : openCuda();
+  EmulatorOptions emulated;
+  emulated.devices = 2; // so that what needs two GPUs can be tried too
+  auto driver = options.device == "emulator" ? openEmulator(emulated) : openCuda();
   if (driver)
     state.driver = std::move(*driver);
   else
@@ -46,6 +50,8 @@ Driver *device() { return opened().driver.get(); }
 const std::string &deviceMissing() { return opened().missing; }
 bool onGpu() { return opened().options.device == "cuda"; }
 KernelCache &sharedCache() { return *opened().cache; }
+
+PeerDevice peerDevice() { return {opened().options.device, deviceMissing()}; }
 
 Result<std::map<std::string, std::string>> compileText(const ModuleText &module,
                                                        const std::vector<std::string> &parts) {

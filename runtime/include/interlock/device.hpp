@@ -44,6 +44,10 @@ enum class StreamId : uint64_t {};
 enum class KernelId : uint64_t {};
 enum class GraphId : uint64_t {};
 enum class EventId : uint64_t {};
+enum class WindowId : uint64_t {};
+
+/// Who may map a window: this process alone, or others too, which are handed a file descriptor.
+enum class WindowSharing : uint8_t { process, exported };
 
 /// Every call may come from any thread. Work on one stream runs in order; `synchronize` returns the first error of
 /// anything that ran (a deadlock in the emulator is such an error and its message says what waits for what).
@@ -57,6 +61,22 @@ public:
   /// Device memory, 256-byte aligned, uninitialised, visible to every device of this driver.
   virtual Result<DeviceAddress> allocate(uint32_t device, size_t bytes) = 0;
   virtual Status release(DeviceAddress address) = 0;
+
+  /// Windows: memory of one device that has no address until it is mapped, side by side with windows of other devices
+  /// and of other processes. Sizes are multiples of the granularity, a power of two.
+  virtual Result<size_t> windowGranularity() const = 0;
+  virtual Result<WindowId> createWindow(uint32_t device, size_t bytes, WindowSharing sharing) = 0;
+  /// A file descriptor that stands for an exported window in any process; the caller closes it.
+  virtual Result<int> exportWindow(WindowId window) = 0;
+  /// A window of another process; the descriptor stays the caller's. The memory lives while any process maps it.
+  virtual Result<WindowId> importWindow(int descriptor, size_t bytes) = 0;
+  /// What is mapped stays mapped.
+  virtual Status destroyWindow(WindowId window) = 0;
+  /// Maps windows in this order, without gaps, for all devices; the address of the first one. What a call or an
+  /// instruction accesses at once must lie in one window.
+  virtual Result<DeviceAddress> mapWindows(std::span<const WindowId> windows) = 0;
+  /// Waits for what is running on any device, then takes the whole mapping away.
+  virtual Status unmapWindows(DeviceAddress address) = 0;
 
   virtual Result<StreamId> createStream(uint32_t device) = 0;
   /// Waits for what is enqueued.

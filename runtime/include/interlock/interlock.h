@@ -61,7 +61,8 @@ typedef uint64_t ilk_stream, ilk_graph, ilk_address;
 enum { ILK_DRIVER_ANY = 0, ILK_DRIVER_CUDA = 1, ILK_DRIVER_EMULATOR = 2 };
 
 /** Where the library's own device memory comes from: an engine's pool. Addresses are multiples of 256 and reachable
- * from every device of the driver. Both are called from the thread of the call that needs memory. */
+ * from every device of the driver. Windows that other devices or processes map may come from the driver all the same.
+ * Both are called from the thread of the call that needs memory or gives it back. */
 typedef struct ilk_allocator {
   size_t size;
   void *user;
@@ -250,8 +251,35 @@ typedef struct ilk_routing ilk_routing;
  * r % device_count. `options` may be NULL. */
 ILK_API ilk_status ilk_operation_create(ilk_driver *driver, ilk_cache *cache, const ilk_layer *layer,
                                         const ilk_operation_options *options, ilk_operation **operation);
+
+/** A process's place in a group whose ranks run in several processes of one host. Every rank of the layer belongs to
+ * exactly one process. */
+typedef struct ilk_group {
+  size_t size;
+  uint32_t process, processes; /**< number of this one, and how many there are */
+  const uint32_t *ranks;       /**< that this process runs */
+  const uint32_t *devices;     /**< on which device of its driver each of them runs; NULL: all on device 0 */
+  size_t rank_count;
+  /** The bootstrap, called while an operation is created, by all processes equally often: gives `bytes` to every
+   * process and calls `take` once for what each of them gave, in the order of their numbers, this one included. When a
+   * process is gone it must return another status than ILK_OK to the others, in bounded time. MPI_Allgatherv would do.
+   */
+  ilk_status (*allgather)(void *user, const void *bytes, size_t size,
+                          void (*take)(void *sink, const void *bytes, size_t size), void *sink);
+  void *user;
+  /** Instead of the callback: a Unix socket that process 0 makes and where the others meet it. */
+  const char *socket;
+  uint64_t timeout_ms; /**< of the meeting at the socket, and of each exchange; 0: 120,000 */
+} ilk_group;
+
+/** The group's own ranks. All processes call it with the same layer; it returns when all are ready, and a failure of
+ * one is one in all of them. */
+ILK_API ilk_status ilk_operation_create_in_group(ilk_driver *driver, ilk_cache *cache, const ilk_layer *layer,
+                                                 const ilk_group *group, const ilk_operation_options *options,
+                                                 ilk_operation **operation);
 /** What was launched must have run. */
 ILK_API void ilk_operation_destroy(ilk_operation *operation);
+/** Where a rank runs; UINT32_MAX where another process runs it. */
 ILK_API ilk_status ilk_operation_device(const ilk_operation *operation, uint32_t rank, uint32_t *device);
 /** Starts a step of a rank, asynchronously. The routing handle is the caller's to destroy, and combine takes it once;
  * two steps of a rank may be in flight. */

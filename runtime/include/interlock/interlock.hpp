@@ -5,6 +5,7 @@
 
 #include "interlock/cache.hpp"
 #include "interlock/device.hpp"
+#include "interlock/group.hpp"
 #include "interlock/operation.hpp"
 #include "interlock/prepare.hpp"
 #include "interlock/spec.hpp"

@@ -1,10 +1,11 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
 // The MoE operation: dispatch tokens to the ranks of their experts, combine what the experts made of them. One object
-// owns the symmetric windows and the kernels of all ranks of this process.
+// owns the symmetric windows and the kernels of the ranks of this process.
 #pragma once
 
 #include "interlock/device.hpp"
+#include "interlock/group.hpp"
 #include "interlock/spec.hpp"
 
 #include <memory>
@@ -16,11 +17,13 @@ namespace interlock INTERLOCK_API {
 
 class KernelCache;
 
-/// How one kernel is launched; 0 takes the default for the layer and the device (defaultGeometry).
+/// How one kernel is cut up and launched; what is 0 or none takes the default for the layer and the device
+/// (defaultGeometry).
 struct LaunchGeometry {
-  uint32_t grid = 0;         ///< CTAs; a multiple of the cluster size. Any grid gives the same results
-  uint32_t blockThreads = 0; ///< threads per CTA
-  uint32_t tileTokens = 0;   ///< consecutive tokens per tile
+  uint32_t grid = 0;           ///< CTAs; a multiple of the cluster size. Any grid gives the same results
+  uint32_t blockThreads = 0;   ///< threads per CTA
+  uint32_t tileTokens = 0;     ///< consecutive tokens per tile
+  std::optional<RowCopy> copy; ///< how warps move rows
 };
 
 struct OperationOptions {
@@ -31,8 +34,8 @@ struct OperationOptions {
   uint64_t timeoutNs = 10'000'000'000; ///< bound of every wait inside a kernel
 };
 
-/// Fills what is 0 in `asked`. Ranks that share a device wait for each other, so their grids together must be resident:
-/// each gets at most its share of the multiprocessors, in whole clusters.
+/// Fills what is 0 or none in `asked`. Ranks that share a device wait for each other, so their grids together must be
+/// resident: each gets at most its share of the multiprocessors, in whole clusters.
 LaunchGeometry defaultGeometry(const LayerSpec &layer, KernelKind kind, uint32_t cluster, const DeviceInfo &device,
                                uint32_t ranksOnDevice, LaunchGeometry asked = {});
 
@@ -77,7 +80,7 @@ struct LandedRows {
 struct OperationResult {
   uint64_t number = 0;   ///< operations of this rank so far, this one included
   bool overflow = false; ///< a row was dropped because its destination was full
-  bool peerLost = false; ///< a bounded wait ran out; `lost` says on whom
+  bool peerLost = false; ///< a bounded wait ran out, in this operation or an earlier one; `lost` says on whom
   bool badId = false;    ///< an id was neither -1 nor an expert; it was treated as masked
   uint32_t dropped = 0;  ///< (token, rank) pairs that this rank could not send
   uint64_t lost = 0;     ///< bit per rank that was given up on
@@ -107,22 +110,30 @@ private:
   std::shared_ptr<State> state;
 };
 
-/// All ranks of one expert-parallel group in this process; rank r runs on device r % deviceCount. Every rank must make
-/// the same sequence of calls. Calls for different ranks may come from different threads; calls for one rank may not
-/// overlap. Nothing here waits, except `create` and `result`; kernels run in the order of the stream that is given.
+/// The ranks of one expert-parallel group that this process runs, be it all of them. Every rank must make the same
+/// sequence of calls. Calls for different ranks may come from different threads; calls for one rank may not overlap.
+/// Nothing here waits, except `create`, `result` and the destructor; kernels run in the order of the stream that is
+/// given. Operations of a group may be destroyed in any order; a process that is gone is a lost peer to the others.
 class Operation {
 public:
-  /// Gets the kernels from `cache`, loads them on every device, and allocates the windows. Everything that can be
-  /// refused is refused before memory is taken. `driver` must outlive the operation; `cache` need not.
+  /// All ranks in this process; rank r runs on device r % deviceCount. Gets the kernels from `cache`, loads them, and
+  /// makes each rank's window in its device's memory. Everything that can be refused is refused before memory is taken.
+  /// `driver` must outlive the operation; `cache` need not.
   [[nodiscard]] static Result<Operation> create(Driver &driver, KernelCache &cache, const LayerSpec &layer,
                                                 const OperationOptions &options = {});
+  /// The group's own ranks. All processes call it with the same layer, and it returns when all are ready; a failure of
+  /// one, which the error names, is one in all of them.
+  [[nodiscard]] static Result<Operation> create(Driver &driver, KernelCache &cache, const LayerSpec &layer,
+                                                const ProcessGroup &group, const OperationOptions &options = {});
   Operation(Operation &&) noexcept;
   Operation &operator=(Operation &&) noexcept;
   ~Operation();
 
   const LayerSpec &layer() const;
   const KernelReport &kernel(KernelKind kind) const;
+  /// Where a rank runs; `noDevice`, which no driver has, where another process runs it.
   uint32_t device(uint32_t rank) const;
+  static constexpr uint32_t noDevice = UINT32_MAX;
 
   /// Starts step n of a rank: its tokens go to the ranks of their experts. `badInput` while two steps are in flight.
   [[nodiscard]] Result<RoutingHandle> dispatch(uint32_t rank, StreamId stream, const DispatchArguments &arguments);

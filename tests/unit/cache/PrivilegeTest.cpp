@@ -73,6 +73,27 @@ TEST_F(Privilege, AFolderThatMayNotBeWrittenIsANote) {
             0);
 }
 
+// An entry that its owner keeps to itself, in a folder that others may write: it is replaced.
+TEST_F(Privilege, AnEntryThatMayNotBeReadIsReplaced) {
+  {
+    auto cache = KernelCache::open({.directory = folder.string(), .compiler = std::make_shared<FakeCompiler>()});
+    ASSERT_TRUE(cache->get(numbered(0)));
+  }
+  setMode(folder.path() / "cache", 0777, 0666);
+  ::chmod(test::filesBelow(folder.path() / "cache/entries")[0].c_str(), 0000);
+  EXPECT_EQ(unprivileged([&] {
+              auto open = [&] {
+                return KernelCache::open({.directory = folder.string(), .compiler = std::make_shared<FakeCompiler>()});
+              };
+              auto made = open()->get(numbered(0));
+              if (!made || made->reason.find("cannot be read") == std::string::npos)
+                return 1;
+              auto again = open()->get(numbered(0));
+              return again && again->outcome == Outcome::disk ? 0 : 2;
+            }),
+            0);
+}
+
 // A warmed cache in an image that is mounted read-only is used; what it lacks is compiled and not kept; said once.
 TEST_F(Privilege, AWarmedFolderThatMayNotBeWrittenIsRead) {
   {

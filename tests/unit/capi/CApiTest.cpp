@@ -279,9 +279,45 @@ TEST_F(CApi, StructsOfANewerHeader) {
   refused(ilk_cache_open(&newer.known, receive(cache)), ILK_UNSUPPORTED, "newer library");
 }
 
+// The bootstrap is the caller's: what it returns ends the creation, and what it gives is counted.
+TEST_F(CApi, ABootstrapThatFailsIsNamed) {
+  struct Meeting {
+    ilk_status status = ILK_OK;
+    int gives = 2, calls = 0;
+  } meeting;
+  const uint32_t ranks[] = {1};
+  auto group = sized<ilk_group>();
+  group.process = 1;
+  group.processes = 2;
+  group.ranks = ranks;
+  group.rank_count = 1;
+  group.user = &meeting;
+  c::Driver driver = emulator();
+  c::Cache cache = this->cache();
+  c::Operation operation;
+  ilk_layer layer = someLayer();
+  auto create = [&] {
+    return ilk_operation_create_in_group(driver.get(), cache.get(), &layer, &group, nullptr, receive(operation));
+  };
+  refused(create(), ILK_BAD_INPUT, "expected a bootstrap for a group of 2 processes");
+  group.allgather = [](void *user, const void *bytes, size_t size, void (*take)(void *, const void *, size_t),
+                       void *sink) -> ilk_status {
+    Meeting &meeting = *static_cast<Meeting *>(user);
+    ++meeting.calls;
+    for (int i = 0; i < meeting.gives; ++i)
+      take(sink, bytes, size); // as if the other one said the same
+    return meeting.status;
+  };
+  meeting.status = ILK_TIMEOUT;
+  refused(create(), ILK_TIMEOUT, "the callback allgather returned status 6");
+  EXPECT_EQ(meeting.calls, 1);
+  meeting = {ILK_OK, 1, 0};
+  refused(create(), ILK_BAD_INPUT, "each of 2 processes gave, got 1");
+  refused(ilk_operation_create_in_group(driver.get(), cache.get(), &layer, nullptr, nullptr, receive(operation)),
+          ILK_BAD_INPUT, "ilk_group, got NULL");
+}
+
 TEST_F(CApi, TheLibrarysMemoryIsTheCallers) {
-  // The fake's kernels cannot be loaded, so the operation fails after its memory was taken, and must give it back.
-  c::Driver owner = emulator();
   Pool pool;
   ilk_allocator allocator = allocatorOf(pool);
   auto options = sized<ilk_driver_options>();
@@ -289,17 +325,31 @@ TEST_F(CApi, TheLibrarysMemoryIsTheCallers) {
   options.allocator = &allocator;
   c::Driver driver;
   ILK_OK_OR_FAIL(ilk_driver_open(&options, receive(driver)));
-  pool.driver = owner.get();
+  pool.driver = driver.get();
   c::Cache cache = this->cache();
   c::Operation operation;
   ilk_layer layer = someLayer();
+  layer.ranks = 5; // for which the fake makes kernels that can be loaded
+  layer.experts = 10;
   auto create = [&] { return ilk_operation_create(driver.get(), cache.get(), &layer, nullptr, receive(operation)); };
-  pool.failAt = 0;
+  ILK_OK_OR_FAIL(create());
+  EXPECT_FALSE(pool.given.empty());
+  // In any order: the operation keeps what it needs.
+  driver.reset();
+  cache.reset();
+  operation.reset();
+  EXPECT_TRUE(pool.given.empty());
+
+  ILK_OK_OR_FAIL(ilk_driver_open(&options, receive(driver)));
+  pool.driver = driver.get();
+  cache = this->cache();
+  pool.calls = 0;
+  pool.failAt = 1; // after something was taken, which must be given back
   refused(create(), ILK_DEVICE, "the callback allocate returned status 5");
+  EXPECT_TRUE(pool.given.empty());
   pool.failAt = -1;
   pool.shift = 8;
   refused(create(), ILK_BAD_INPUT, "a multiple of 256");
-  EXPECT_GT(pool.calls, 1);
   EXPECT_TRUE(pool.given.empty());
 }
 

@@ -266,6 +266,87 @@ TEST_F(CudaCalls, PeersReachEachOther) {
   EXPECT_FALSE(openCuda());
 }
 
+TEST_F(CudaCalls, WindowsOfSeveralGpusShareARange) {
+  fake().devices = 2;
+  open();
+  EXPECT_EQ(*driver->windowGranularity(), size_t(1) << 21) << "the coarser of the two";
+  auto one = driver->createWindow(0, 2 << 21, WindowSharing::process);
+  ASSERT_TRUE(one);
+  EXPECT_EQ(fake().windowDevice, 100);
+  EXPECT_EQ(fake().handleTypes, 0);
+  auto two = driver->createWindow(1, 1 << 21, WindowSharing::exported);
+  ASSERT_TRUE(two);
+  EXPECT_EQ(fake().windowDevice, 101);
+  EXPECT_EQ(fake().handleTypes, 1); // CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+  auto base = driver->mapWindows(std::vector{*one, *two});
+  ASSERT_TRUE(base) << base.error().message;
+  EXPECT_EQ(fake().mappings, 2);
+  EXPECT_EQ(fake().devicesWithAccess, 2);
+  EXPECT_EQ(fake().accessBytes, uint64_t(3) << 21);
+  EXPECT_TRUE(driver->destroyWindow(*one));
+  EXPECT_TRUE(driver->destroyWindow(*two));
+  EXPECT_EQ(fake().windows, 0);
+  EXPECT_TRUE(driver->unmapWindows(*base));
+  EXPECT_EQ(fake().waitedFor, 2) << "cuMemUnmap does not wait for kernels";
+  EXPECT_EQ(fake().mappedWhenWaited, 2);
+  EXPECT_EQ(fake().mappings, 0);
+  EXPECT_EQ(fake().ranges, 0);
+  EXPECT_EQ(fake().uncovered, 0);
+}
+
+TEST_F(CudaCalls, AWindowTravelsAsADescriptor) {
+  open();
+  auto window = driver->createWindow(0, 5 << 16, WindowSharing::exported);
+  ASSERT_TRUE(window);
+  auto descriptor = driver->exportWindow(*window);
+  ASSERT_TRUE(descriptor);
+  EXPECT_EQ(*descriptor, 5);
+  auto imported = driver->importWindow(*descriptor, 5 << 16);
+  ASSERT_TRUE(imported);
+  EXPECT_EQ(fake().windows, 2);
+  ASSERT_TRUE(driver->mapWindows(std::vector{*window, *imported}));
+  driver.reset(); // what is left goes with the driver
+  EXPECT_EQ(fake().windows, 0);
+  EXPECT_EQ(fake().mappings, 0);
+  EXPECT_EQ(fake().ranges, 0);
+  EXPECT_EQ(fake().contexts, 0);
+}
+
+TEST_F(CudaCalls, AMappingThatFailsLeavesNothingBehind) {
+  open();
+  std::vector<WindowId> windows;
+  for (int i = 0; i < 3; ++i)
+    windows.push_back(*driver->createWindow(0, 1 << 16, WindowSharing::process));
+  fake().failingMapping = 3;
+  auto refused = driver->mapWindows(windows);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("map a window: out of memory"));
+  EXPECT_EQ(fake().mappings, 0);
+  EXPECT_EQ(fake().ranges, 0);
+  fake().failingMapping = 0;
+  for (const char *call : {"cuMemAddressReserve", "cuMemSetAccess"}) {
+    fail(call, 2);
+    EXPECT_FALSE(driver->mapWindows(windows)) << call;
+    EXPECT_EQ(fake().mappings, 0) << call;
+    EXPECT_EQ(fake().ranges, 0) << call;
+  }
+}
+
+TEST_F(CudaCalls, AGpuWithoutVirtualMemorySaysSo) {
+  open();
+  fake().exportsDescriptors = 0;
+  auto shared = driver->createWindow(0, 1 << 16, WindowSharing::exported);
+  ASSERT_FALSE(shared);
+  EXPECT_EQ(shared.error().code, Code::unsupported);
+  EXPECT_THAT(shared.error().message, HasSubstr("hand memory to other processes"));
+  EXPECT_TRUE(driver->createWindow(0, 1 << 16, WindowSharing::process));
+  fake().virtualMemory = 0;
+  auto none = driver->windowGranularity();
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, Code::unsupported);
+  EXPECT_THAT(none.error().message, HasSubstr("map memory at chosen addresses"));
+}
+
 // Devices of one driver share an address space, so those that cannot be reached are left out.
 TEST_F(CudaCalls, GpusOutOfReachAreLeftOut) {
   fake().devices = 3;

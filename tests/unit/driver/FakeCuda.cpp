@@ -71,7 +71,12 @@ CUDA int cuDeviceGetName(char *name, int size, int device) {
   return 0;
 }
 CUDA int cuDeviceGetAttribute(int *value, int attribute, int) {
-  *value = attribute == 16 ? 132 : attribute == 75 ? state.major : attribute == 76 ? state.minor : -1;
+  *value = attribute == 16    ? 132
+           : attribute == 75  ? state.major
+           : attribute == 76  ? state.minor
+           : attribute == 102 ? state.virtualMemory
+           : attribute == 103 ? state.exportsDescriptors
+                              : -1;
   return 0;
 }
 CUDA int cuDeviceCanAccessPeer(int *can, int, int) { return *can = state.peers, 0; }
@@ -94,6 +99,73 @@ CUDA int cuMemAlloc_v2(uint64_t *address, size_t) {
   return result;
 }
 CUDA int cuMemFree_v2(uint64_t address) { return destroy("cuMemFree_v2", reinterpret_cast<void *>(address)); }
+
+// Virtual memory management: handles are their size, addresses are never touched.
+struct MemoryProperties {
+  int type, handleTypes, locationType, locationId;
+  void *win32;
+  unsigned char flags[8];
+};
+static_assert(sizeof(MemoryProperties) == 32);
+struct MemoryAccess {
+  int locationType, locationId, flags;
+};
+
+/// CU_MEM_ALLOCATION_TYPE_PINNED, CU_MEM_LOCATION_TYPE_DEVICE; everything else must be zero.
+static bool usual(const MemoryProperties *p) {
+  unsigned char zeros[8] = {};
+  return p->type == 1 && p->locationType == 1 && !p->win32 && std::memcmp(p->flags, zeros, sizeof zeros) == 0;
+}
+CUDA int cuMemGetAllocationGranularity(size_t *size, const MemoryProperties *properties, int option) {
+  *size = properties->locationId == 100 ? 1 << 16 : 1 << 21; // the second GPU's is coarser
+  return usual(properties) && option == 0 ? answer("cuMemGetAllocationGranularity") : 1;
+}
+CUDA int cuMemCreate(unsigned long long *handle, size_t size, const MemoryProperties *properties,
+                     unsigned long long flags) {
+  state.windowDevice = properties->locationId;
+  state.handleTypes = properties->handleTypes;
+  *handle = size;
+  int result = usual(properties) && flags == 0 ? answer("cuMemCreate") : 1;
+  state.windows += result == 0;
+  return result;
+}
+CUDA int cuMemRelease(unsigned long long) { return --state.windows, 0; }
+CUDA int cuMemExportToShareableHandle(void *descriptor, unsigned long long handle, int type, unsigned long long) {
+  *static_cast<int *>(descriptor) = int(handle >> 16);
+  return type == 1 ? answer("cuMemExportToShareableHandle") : 1; // CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+}
+CUDA int cuMemImportFromShareableHandle(unsigned long long *handle, void *descriptor, int type) {
+  *handle = reinterpret_cast<uintptr_t>(descriptor) << 16;
+  int result = type == 1 ? answer("cuMemImportFromShareableHandle") : 1;
+  state.windows += result == 0;
+  return result;
+}
+CUDA int cuMemAddressReserve(uint64_t *address, size_t, size_t, uint64_t, unsigned long long) {
+  *address = uint64_t(1) << 40;
+  int result = answer("cuMemAddressReserve");
+  state.ranges += result == 0;
+  return result;
+}
+CUDA int cuMemAddressFree(uint64_t, size_t) { return --state.ranges, 0; }
+CUDA int cuMemMap(uint64_t, size_t size, size_t offset, unsigned long long handle, unsigned long long) {
+  int result = size == handle && offset == 0 ? answer("cuMemMap") : 1;
+  if (result == 0 && ++state.mappings == state.failingMapping)
+    return --state.mappings, 2;
+  return result;
+}
+CUDA int cuMemUnmap(uint64_t, size_t) { return --state.mappings, 0; }
+CUDA int cuMemSetAccess(uint64_t, size_t size, const MemoryAccess *access, size_t count) {
+  state.devicesWithAccess = 0;
+  state.accessBytes = size;
+  for (size_t i = 0; i < count; ++i) // CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+    state.devicesWithAccess += access[i].locationType == 1 && access[i].flags == 3;
+  return answer("cuMemSetAccess");
+}
+CUDA int cuCtxSynchronize() {
+  ++state.waitedFor;
+  state.mappedWhenWaited = state.mappings;
+  return inContext("cuCtxSynchronize");
+}
 CUDA int cuMemcpyHtoDAsync_v2(uint64_t, const void *, size_t, void *) { return inContext("cuMemcpyHtoDAsync_v2"); }
 CUDA int cuMemcpyDtoHAsync_v2(void *, uint64_t, size_t, void *) { return inContext("cuMemcpyDtoHAsync_v2"); }
 CUDA int cuMemcpyAsync(uint64_t, uint64_t, size_t, void *) { return inContext("cuMemcpyAsync"); }

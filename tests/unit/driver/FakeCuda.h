@@ -8,10 +8,12 @@
 struct FakeCudaState {
   // Told.
   int devices = 1, major = 9, minor = 0, version = 12040;
-  int peers = 1;            ///< whether devices reach each other
-  const char *failing = ""; ///< name of the call that fails
-  int failure = 0;          ///< with this CUresult
-  const char *jitLog = "";  ///< what the assembler says when loading fails
+  int peers = 1;                                 ///< whether devices reach each other
+  const char *failing = "";                      ///< name of the call that fails
+  int failingMapping = 0;                        ///< the cuMemMap that fails, counting those that are alive from 1
+  int failure = 0;                               ///< with this CUresult
+  const char *jitLog = "";                       ///< what the assembler says when loading fails
+  int virtualMemory = 1, exportsDescriptors = 1; ///< what every device says of itself
   // Seen.
   int contexts = 0;  ///< retained and not yet released
   int depth = 0;     ///< contexts pushed and not yet popped
@@ -24,4 +26,10 @@ struct FakeCudaState {
   uint64_t paramBytes = 0, firstParam = 0;
   unsigned streamFlags = 0;
   int captureMode = -1;
+  int windows = 0, ranges = 0, mappings = 0; ///< of virtual memory management: alive
+  int windowDevice = -1, handleTypes = -1;   ///< of the last window
+  int devicesWithAccess = 0;                 ///< to the last range that got any
+  uint64_t accessBytes = 0;
+  int waitedFor = 0;        ///< contexts that were synchronised
+  int mappedWhenWaited = 0; ///< mappings that were alive then
 };

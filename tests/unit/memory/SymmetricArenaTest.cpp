@@ -24,8 +24,18 @@ LayerSpec someLayer() {
   return layer;
 }
 
-std::unique_ptr<Driver> emulator() {
-  auto driver = openEmulator({});
+/// All ranks in this process, on devices in turns.
+ProcessGroup allOn(uint32_t ranks, uint32_t devices = 1) {
+  ProcessGroup group;
+  for (uint32_t rank = 0; rank < ranks; ++rank)
+    group.own.push_back({rank, rank % devices});
+  return group;
+}
+
+std::unique_ptr<Driver> emulator(uint32_t devices = 1) {
+  EmulatorOptions options;
+  options.devices = devices;
+  auto driver = openEmulator(options);
   EXPECT_TRUE(driver) << driver.error().message;
   return driver ? std::move(*driver) : nullptr;
 }
@@ -33,7 +43,7 @@ std::unique_ptr<Driver> emulator() {
 TEST(SymmetricArena, ControlAreasAreZero) {
   auto driver = emulator();
   ASSERT_TRUE(driver);
-  auto arena = SymmetricArena::create(*driver, 0, someLayer());
+  auto arena = SymmetricArena::create(*driver, someLayer(), allOn(3));
   ASSERT_TRUE(arena) << arena.error().message;
   auto stream = driver->createStream(0);
   ASSERT_TRUE(stream);
@@ -51,7 +61,7 @@ TEST(SymmetricArena, RegionsDoNotOverlapAndEndInTheirWindow) {
   for (bool expertRows : {false, true}) {
     LayerSpec layer = someLayer();
     layer.expertRows = expertRows;
-    auto arena = SymmetricArena::create(*driver, 0, layer);
+    auto arena = SymmetricArena::create(*driver, layer, allOn(layer.ranks));
     ASSERT_TRUE(arena) << arena.error().message;
     const WindowLayout &layout = arena->layout();
     std::vector<std::pair<uint64_t, uint64_t>> ranges; // first byte, one past the last
@@ -90,7 +100,7 @@ TEST(SymmetricArena, AnImpossibleLayerIsRefusedBeforeMemoryIsTaken) {
   ASSERT_TRUE(driver);
   LayerSpec layer = someLayer();
   layer.ranks = 65;
-  auto arena = SymmetricArena::create(*driver, 0, layer);
+  auto arena = SymmetricArena::create(*driver, layer, allOn(layer.ranks));
   ASSERT_FALSE(arena);
   EXPECT_EQ(arena.error().code, Code::badInput);
 }
@@ -103,7 +113,7 @@ TEST(SymmetricArena, AnAllocationThatFailsSaysHowMuchWasAskedFor) {
   layer.experts = 64;
   layer.hidden = 1u << 20;
   layer.maxTokens = 1u << 22; // 64 windows of 2 PiB
-  auto arena = SymmetricArena::create(*driver, 0, layer);
+  auto arena = SymmetricArena::create(*driver, layer, allOn(layer.ranks));
   ASSERT_FALSE(arena);
   EXPECT_THAT(arena.error().message, testing::HasSubstr("bytes"));
 }
@@ -111,7 +121,7 @@ TEST(SymmetricArena, AnAllocationThatFailsSaysHowMuchWasAskedFor) {
 TEST(SymmetricArena, MovesKeepOneOwner) {
   auto driver = emulator();
   ASSERT_TRUE(driver);
-  auto arena = SymmetricArena::create(*driver, 0, someLayer());
+  auto arena = SymmetricArena::create(*driver, someLayer(), allOn(3));
   ASSERT_TRUE(arena);
   DeviceAddress base = arena->base();
   SymmetricArena other = std::move(*arena);

@@ -28,7 +28,7 @@ struct Run {
 
   uint64_t base(uint32_t r) const { return window + r * stride; }
   ControlBlock &control() const { return at<ControlBlock>(base(rank) + layout.control); }
-  bool live(uint32_t r) const { return !((control().dead >> r) & 1); }
+  bool live(uint32_t r) const { return !(((control().dead | control().lost) >> r) & 1); }
   uint64_t &started(uint32_t at_, uint32_t source) const {
     return at<uint64_t>(base(at_) + layout.started + source * WindowLayout::signalStride);
   }
@@ -70,6 +70,8 @@ struct Run {
   }
   void finish(KernelKind kind, uint32_t received, uint32_t wanted) const {
     ControlBlock &c = control();
+    if (c.lost)
+      c.status |= opPeerLost;
     at<OpResult>(base(rank) + layout.results, uint64_t(kind)) = {c.op + 1, c.status, c.dropped,
                                                                  c.lost,   received, wanted};
     c.status = c.dropped = 0;
@@ -269,6 +271,30 @@ Result<DeviceAddress> ProtocolDriver::allocate(uint32_t, size_t bytes) {
 
 Status ProtocolDriver::release(DeviceAddress address) {
   return memory.erase(address) ? Status() : makeError(Code::badInput, "expected an allocation");
+}
+
+Result<WindowId> ProtocolDriver::createWindow(uint32_t, size_t bytes, WindowSharing) {
+  windows[nextId] = bytes;
+  return WindowId(nextId++);
+}
+
+Result<int> ProtocolDriver::exportWindow(WindowId) {
+  return makeError(Code::unsupported, "the scalar protocol runs in one process");
+}
+
+Result<WindowId> ProtocolDriver::importWindow(int, size_t) {
+  return makeError(Code::unsupported, "the scalar protocol runs in one process");
+}
+
+Status ProtocolDriver::destroyWindow(WindowId window) {
+  return windows.erase(uint64_t(window)) ? Status() : makeError(Code::badInput, "expected a window");
+}
+
+Result<DeviceAddress> ProtocolDriver::mapWindows(std::span<const WindowId> ids) {
+  size_t bytes = 0;
+  for (WindowId id : ids)
+    bytes += windows.at(uint64_t(id));
+  return allocate(0, bytes);
 }
 
 Result<StreamId> ProtocolDriver::createStream(uint32_t) {

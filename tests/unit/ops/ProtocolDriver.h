@@ -42,13 +42,20 @@ public:
 
   Fault fault = Fault::none;
   uint64_t launches = 0; ///< enqueued, captured ones included
-  size_t allocations() const { return memory.size(); }
+  size_t allocations() const { return memory.size() + windows.size(); }
 
   std::string_view kind() const override { return "protocol"; }
   uint32_t deviceCount() const override { return devices; }
   Result<DeviceInfo> info(uint32_t) const override { return DeviceInfo{"scalar protocol", "sm_90a", 16, 0, 0}; }
   Result<DeviceAddress> allocate(uint32_t device, size_t bytes) override;
   Status release(DeviceAddress address) override;
+  Result<size_t> windowGranularity() const override { return 256; }
+  Result<WindowId> createWindow(uint32_t device, size_t bytes, WindowSharing sharing) override;
+  Result<int> exportWindow(WindowId window) override;
+  Result<WindowId> importWindow(int descriptor, size_t bytes) override;
+  Status destroyWindow(WindowId window) override;
+  Result<DeviceAddress> mapWindows(std::span<const WindowId> windows) override;
+  Status unmapWindows(DeviceAddress address) override { return release(address); }
   Result<StreamId> createStream(uint32_t device) override;
   Status destroyStream(StreamId stream) override;
   Status synchronize(StreamId stream) override;
@@ -94,6 +101,7 @@ private:
   uint32_t devices;
   uint64_t nextId = 1, clock = 0;
   std::map<DeviceAddress, std::unique_ptr<std::byte[]>> memory;
+  std::map<uint64_t, size_t> windows; ///< their bytes; memory comes when they are mapped
   std::map<uint64_t, Stream> streams;
   std::map<uint64_t, KernelSpec> kernels;
   std::map<uint64_t, std::vector<Work>> graphs;

@@ -36,6 +36,7 @@ TEST(Names, ReadBackAndListWhatWouldDo) {
   expectInverse<KernelKind>({KernelKind::dispatch, KernelKind::combine}, parseKernelKind);
   expectInverse<Schedule>({Schedule::gridStride, Schedule::claimed}, parseSchedule);
   expectInverse<WaitStrategy>({WaitStrategy::relaxedFence, WaitStrategy::acquire}, parseWaitStrategy);
+  expectInverse<RowCopy>({RowCopy::packets, RowCopy::bulk}, parseRowCopy);
 }
 
 TEST(Names, BytesOfAnElement) {

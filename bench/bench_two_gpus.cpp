@@ -1,0 +1,220 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// interlock-bench-two: dispatch and combine of two ranks on two GPUs, with the ceilings of the link beside them in one
+// run. See bench/README.md.
+#include "bench/common/Report.h"
+#include "bench/gpu/Case.h"
+#include "bench/two/Link.h"
+#include "interlock/cache.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+using namespace interlock;
+
+namespace {
+using nlohmann::json;
+using Numbers = std::vector<uint32_t>;
+
+/// One value of each list.
+struct Point {
+  uint32_t tokens;
+  LaunchGeometry geometry;
+};
+
+struct Flags {
+  std::string device = "cuda", model = "deepseek-v3", schedule = "grid_stride", commit, output, cacheDir, compiler;
+  Numbers tokens = {128, 512, 2048, 8192}, ctas = {8, 12, 16, 32, 64, 132}, block = {0}, tile = {0};
+  std::vector<std::string> copy = {""};
+  uint32_t ranks = 2, hidden = 0, warmups = 3, runs = 11, chain = 20, timeoutMs = 2'000;
+  uint64_t linkBytes = uint64_t(256) << 20, seed = 0;
+};
+
+Result<std::vector<Point>> pointsOf(const Flags &flags) {
+  std::vector<Point> points;
+  for (uint32_t tokens : flags.tokens)
+    for (const std::string &copy : flags.copy)
+      for (uint32_t block : flags.block)
+        for (uint32_t tile : flags.tile)
+          for (uint32_t ctas : flags.ctas) {
+            Point point{tokens, {ctas, block, tile, {}}};
+            if (!copy.empty()) {
+              ILK_ASSIGN_OR_RETURN(point.geometry.copy, parseRowCopy(copy));
+            }
+            points.push_back(point);
+          }
+  return points;
+}
+
+Result<bench::CaseOptions> caseOf(const Flags &flags, uint32_t tokens, const LaunchGeometry &geometry) {
+  bench::CaseOptions options;
+  ILK_ASSIGN_OR_RETURN(ModelPreset model, findModel(flags.model));
+  options.layer.ranks = flags.ranks;
+  options.layer.experts = model.experts;
+  options.layer.topk = model.topk;
+  options.layer.hidden = flags.hidden ? flags.hidden : model.hidden;
+  options.layer.maxTokens = tokens;
+  ILK_ASSIGN_OR_RETURN(options.operation.schedule, parseSchedule(flags.schedule));
+  options.operation.dispatch = options.operation.combine = geometry;
+  options.operation.timeoutNs = uint64_t(flags.timeoutMs) * 1'000'000;
+  options.warmups = flags.warmups;
+  options.runs = flags.runs;
+  options.seed = flags.seed;
+  options.copies = false;
+  options.eager = true;
+  options.chain = flags.chain;
+  return options;
+}
+
+Result<std::unique_ptr<Driver>> openDriver(const Flags &flags) {
+  if (flags.device == "emulator") {
+    EmulatorOptions options;
+    options.devices = 2;
+    return openEmulator(options);
+  }
+  if (flags.device != "cuda")
+    return makeError(Code::badInput, fmt::format("expected --device cuda or emulator, got '{}'", flags.device));
+  ILK_ASSIGN_OR_RETURN(std::unique_ptr<Driver> driver, openCuda());
+  if (driver->deviceCount() < 2)
+    return makeError(Code::notFound, "expected two GPUs that reach each other, found one");
+  return driver;
+}
+
+/// The best figure of one ceiling kernel, over grids of at most `ctas`.
+double ceiling(const json &link, const std::string &kernel, const char *way, uint32_t ctas = UINT32_MAX) {
+  double best = 0;
+  for (const json &each : link["kernels"])
+    if (each["kernel"] == kernel && each["ctas"].get<uint32_t>() <= ctas)
+      best = std::max(best, each[fmt::format("{}_gb_per_s", way)].get<double>());
+  return best;
+}
+
+/// Dispatch is held against stores and combine against loads, in both directions at once, as both kernels run; and the
+/// latency against what it cannot do without.
+void compare(json &phase, const json &link, bool dispatch) {
+  const char *kernel = dispatch ? "store" : "load";
+  double best = ceiling(link, kernel, "both_ways");
+  double flag = link["flag_round_trip"]["round_trip_median_us"].get<double>() / 2;
+  double floor = phase["bytes_peer"].get<double>() / best / 1000 + flag;
+  phase["ceiling_gb_per_s"] = best;
+  phase["of_ceiling"] = phase["peer_gb_per_s"].get<double>() / best;
+  phase["of_one_way_ceiling"] = phase["peer_gb_per_s"].get<double>() / ceiling(link, kernel, "one_way");
+  phase["floor_us"] = floor + link["empty_graph"]["single_median_us"].get<double>();
+  phase["of_floor"] = phase["kernel_median_us"].get<double>() / phase["floor_us"].get<double>();
+}
+
+void printLine(uint32_t tokens, const json &phase) {
+  fmt::print(
+      stderr,
+      "{} tokens, {} CTAs x {}, tile {}, {}: {} {:.1f} us, eager {:.1f} us, {:.0f} GB/s to the peer, {:.3f} of the "
+      "ceiling, {:.2f} of the floor, signals only {:.1f} us\n",
+      tokens, phase["ctas_per_rank"].get<uint32_t>(), phase["block_threads"].get<uint32_t>(),
+      phase["tile_tokens"].get<uint32_t>(), phase["copy"].get<std::string>(), phase["phase"].get<std::string>(),
+      phase["kernel_median_us"].get<double>(), phase["eager_median_us"].get<double>(),
+      phase["peer_gb_per_s"].get<double>(), phase["of_ceiling"].get<double>(), phase["of_floor"].get<double>(),
+      phase["signals_only_median_us"].get<double>());
+}
+
+void printLink(const json &link) {
+  fmt::print(stderr,
+             "flag round trip {:.2f} us; empty graph {:.2f} us, a node of a chain {:.2f} us; copy engine {:.0f} "
+             "GB/s one way, {:.0f} both ways\n",
+             link["flag_round_trip"]["round_trip_median_us"].get<double>(),
+             link["empty_graph"]["single_median_us"].get<double>(),
+             link["empty_graph"]["node_of_chain_median_us"].get<double>(),
+             link["copy_engine"]["one_way_gb_per_s"].get<double>(),
+             link["copy_engine"]["both_ways_gb_per_s"].get<double>());
+  for (const json &each : link["kernels"])
+    fmt::print(stderr, "{:<10} {:>3} CTAs x {:>4}: {:.0f} GB/s one way, {:.0f} both ways\n",
+               each["kernel"].get<std::string>(), each["ctas"].get<uint32_t>(), each["threads"].get<uint32_t>(),
+               each["one_way_gb_per_s"].get<double>(), each["both_ways_gb_per_s"].get<double>());
+}
+
+Result<int> run(const Flags &flags, json report) {
+  ILK_ASSIGN_OR_RETURN(std::unique_ptr<Driver> driver, openDriver(flags));
+  ILK_ASSIGN_OR_RETURN(DeviceInfo info, driver->info(0));
+  KernelCacheConfig config;
+  config.directory = flags.cacheDir;
+  config.compilerPath = flags.compiler;
+  auto cache = openKernelCache(config);
+  report["device"] = {{"kind", driver->kind()},
+                      {"name", info.name},
+                      {"devices", driver->deviceCount()},
+                      {"target", info.target},
+                      {"multiprocessors", info.multiprocessors},
+                      {"driver_version", info.driverVersion}};
+  bench::LinkOptions link;
+  link.ctas = flags.ctas;
+  link.bytes = flags.linkBytes;
+  link.chain = flags.chain;
+  ILK_ASSIGN_OR_RETURN(report["link"], bench::measureLink(*driver, link));
+  printLink(report["link"]);
+  report["cases"] = json::array();
+  int failures = 0;
+  ILK_ASSIGN_OR_RETURN(std::vector<Point> points, pointsOf(flags));
+  for (const Point &point : points) {
+    ILK_ASSIGN_OR_RETURN(bench::CaseOptions options, caseOf(flags, point.tokens, point.geometry));
+    auto measured = bench::measureCase(*driver, *cache, options);
+    if (measured) {
+      for (const char *phase : {"dispatch", "combine"}) {
+        compare((*measured)[phase], report["link"], phase == std::string_view("dispatch"));
+        printLine(point.tokens, (*measured)[phase]);
+      }
+      report["cases"].push_back(std::move(*measured));
+    } else {
+      // A point that fails is part of the record; the others still count.
+      ++failures;
+      const LaunchGeometry &g = point.geometry;
+      fmt::print(stderr, "{} tokens, {} CTAs x {}, tile {}: {}\n", point.tokens, g.grid, g.blockThreads, g.tileTokens,
+                 measured.error().message);
+      report["cases"].push_back({{"tokens_per_rank", point.tokens},
+                                 {"ctas_per_rank", g.grid},
+                                 {"block_threads", g.blockThreads},
+                                 {"tile_tokens", g.tileTokens},
+                                 {"error", measured.error().message}});
+    }
+    // What there is so far is worth having if the rest is cut off.
+    if (!flags.output.empty())
+      ILK_RETURN_IF_ERROR(bench::writeReport(report, flags.output));
+  }
+  if (flags.output.empty())
+    ILK_RETURN_IF_ERROR(bench::writeReport(report, flags.output));
+  return failures ? 1 : 0;
+}
+} // namespace
+
+int main(int argc, char **argv) {
+  // Streams that wait for each other may not share a hardware queue; the driver reads this when it starts.
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
+  Flags flags;
+  CLI::App app("dispatch and combine of two ranks on two GPUs, and the ceilings of the link between them");
+  app.add_option("--device", flags.device, "cuda or emulator (whose times mean nothing)");
+  app.add_option("--model", flags.model, "preset for hidden, experts and top-k");
+  app.add_option("--ranks", flags.ranks, "ranks, on the devices in turns");
+  app.add_option("--hidden", flags.hidden, "elements per row, in place of the model's");
+  app.add_option("--tokens", flags.tokens, "list: tokens per rank")->delimiter(',');
+  app.add_option("--ctas", flags.ctas, "list: CTAs of each launch, of the ceilings too")->delimiter(',');
+  app.add_option("--block", flags.block, "list: threads per CTA, 0 for the default")->delimiter(',');
+  app.add_option("--tile", flags.tile, "list: tokens per tile, 0 for the default")->delimiter(',');
+  app.add_option("--copy", flags.copy, "list: packets, bulk (default: by table)")->delimiter(',');
+  app.add_option("--schedule", flags.schedule, "grid_stride or claimed");
+  app.add_option("--link-bytes", flags.linkBytes, "that the ceilings move in one direction");
+  app.add_option("--warmups", flags.warmups, "runs before the first that counts");
+  app.add_option("--runs", flags.runs, "runs that count");
+  app.add_option("--chain", flags.chain, "kernels in a row in one graph");
+  app.add_option("--seed", flags.seed, "of rows and routing");
+  app.add_option("--timeout-ms", flags.timeoutMs, "bound of every wait in a kernel");
+  app.add_option("--cache-dir", flags.cacheDir, "disk cache of kernels (default: none)");
+  app.add_option("--compiler", flags.compiler, "the compiler plugin (default: as the library finds it)");
+  app.add_option("--commit", flags.commit, "recorded in the report");
+  app.add_option("-o,--output", flags.output, "the report (default: standard output)");
+  CLI11_PARSE(app, argc, argv);
+  auto code = run(flags, bench::newReport("two_gpus", flags.commit, argc, argv));
+  if (code)
+    return *code;
+  fmt::print(stderr, "interlock-bench-two: {}\n", code.error().message);
+  return code.error().code == Code::badInput ? 2 : 1;
+}

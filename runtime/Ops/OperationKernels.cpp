@@ -1,0 +1,82 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+#include "runtime/Ops/OperationKernels.h"
+
+#include "runtime/Cache/KernelCache.h"
+#include "runtime/Ops/Enumerate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace interlock {
+
+namespace {
+/// What the devices of the group's own ranks have in common, and how many ranks share one at most.
+struct Devices {
+  DeviceInfo info;
+  uint32_t sharing = 0;
+};
+
+Result<Devices> devicesOf(const Driver &driver, const ProcessGroup &group) {
+  Devices devices;
+  std::map<uint32_t, uint32_t> ranks;
+  for (const OwnRank &own : group.own) {
+    ILK_ASSIGN_OR_RETURN(DeviceInfo info, driver.info(own.device));
+    if (ranks.empty())
+      devices.info = info;
+    else if (info.target != devices.info.target)
+      return makeError(Code::unsupported, fmt::format("expected devices of one kind, got {} of {} and {} of {}",
+                                                      devices.info.name, devices.info.target, info.name, info.target));
+    devices.info.multiprocessors = std::min(devices.info.multiprocessors, info.multiprocessors);
+    devices.sharing = std::max(devices.sharing, ++ranks[own.device]);
+  }
+  return devices;
+}
+} // namespace
+
+Result<OperationKernels> OperationKernels::get(Driver &driver, KernelCache &cache, const LayerSpec &layer,
+                                               const ProcessGroup &group, const OperationOptions &options) {
+  ILK_ASSIGN_OR_RETURN(Devices devices, devicesOf(driver, group));
+  OperationKernels made(driver);
+  // Everything that can be refused is refused here: both specs, then both kernels.
+  for (KernelKind kind : {KernelKind::dispatch, KernelKind::combine}) {
+    ILK_ASSIGN_OR_RETURN(made.kernels[size_t(kind)].report,
+                         planKernel(layer, kind, devices.info, devices.sharing, options));
+  }
+  for (Kernel &kernel : made.kernels) {
+    ILK_ASSIGN_OR_RETURN(auto found, cache.get(kernel.report.spec));
+    kernel.report.outcome = name(found.outcome);
+    kernel.report.reason = found.reason;
+    kernel.report.milliseconds = found.milliseconds;
+    kernel.image = {found.artifact->text, found.artifact->binary, found.artifact->facts.entry};
+    kernel.config = {kernel.report.grid, found.artifact->facts.blockThreads, found.artifact->facts.cluster,
+                     found.artifact->facts.dynamicSharedBytes};
+  }
+  return made;
+}
+
+OperationKernels::~OperationKernels() {
+  // A destructor has nobody to report to; the driver frees everything when it goes.
+  for (Kernel &kernel : kernels)
+    for (auto [device, id] : kernel.onDevice)
+      (void)driver->unload(id);
+}
+
+Status OperationKernels::load(const ProcessGroup &group) {
+  for (Kernel &kernel : kernels) {
+    for (const OwnRank &own : group.own)
+      if (!kernel.onDevice.contains(own.device)) {
+        ILK_ASSIGN_OR_RETURN(kernel.onDevice[own.device], driver->load(own.device, kernel.image));
+      }
+    kernel.image = {};
+  }
+  return {};
+}
+
+Status OperationKernels::launch(KernelKind kind, uint32_t device, StreamId stream,
+                                std::span<const std::byte> params) const {
+  const Kernel &kernel = kernels[size_t(kind)];
+  return driver->launch(stream, kernel.onDevice.at(device), kernel.config, params);
+}
+
+} // namespace interlock
