@@ -146,6 +146,7 @@ shapes() {
     --scale-bytes 224 --tokens 128
   check "$how: zipf, graph" 25 two.log "${run[@]}" --ranks 2 --model qwen3-235b-a22b --tokens 200 --routing zipf:1.2 \
     --graph --steps 50
+}
 
 # One hand-off within a cluster: one ring alone, then a ring on every cluster that fits twelve times.
 handoff() {
