@@ -116,7 +116,7 @@ private:
     for (Site a : sites.byObject[here.access->object]) {
       const Actor &other = judge.actorOf(a);
       if (!set[a] || !conflict(sites.list[a], here) || sameThread(actor, other) || inOtherCtas(actor, other) ||
-          (sameWarp(actor, other) && !state.has(unlaned, a)))
+          ((sameWarp(actor, other) || ownPiece(*sites.list[a].access, *here.access)) && !state.has(unlaned, a)))
         continue;
       judge.report(
           "SL30", Severity::error, event,
@@ -192,6 +192,8 @@ private:
           {fmt::format("use {}", spell(e, e.order, object.reach)), {}});
   }
 
+  /// Both are of the piece that the warp has for itself, so only its own lanes can meet there.
+  static bool ownPiece(const Access &x, const Access &y) { return x.warpStride != 0 && x.warpStride == y.warpStride; }
   bool sameWarp(const Actor &a, const Actor &b) const {
     auto warp = warpOf(a, judge.program.warpWidth);
     return warp && warp == warpOf(b, judge.program.warpWidth);
