@@ -28,24 +28,17 @@ struct Point {
 struct Flags {
   std::string device = "cuda", model = "deepseek-v3", schedule = "grid_stride", commit, output, cacheDir, compiler;
   Numbers tokens = {128, 512, 2048, 8192}, ctas = {8, 12, 16, 32, 64, 132}, block = {0}, tile = {0};
-  std::vector<std::string> copy = {""};
   uint32_t ranks = 2, hidden = 0, warmups = 3, runs = 11, chain = 20, timeoutMs = 2'000;
   uint64_t linkBytes = uint64_t(256) << 20, seed = 0;
 };
 
-Result<std::vector<Point>> pointsOf(const Flags &flags) {
+std::vector<Point> pointsOf(const Flags &flags) {
   std::vector<Point> points;
   for (uint32_t tokens : flags.tokens)
-    for (const std::string &copy : flags.copy)
-      for (uint32_t block : flags.block)
-        for (uint32_t tile : flags.tile)
-          for (uint32_t ctas : flags.ctas) {
-            Point point{tokens, {ctas, block, tile, {}}};
-            if (!copy.empty()) {
-              ILK_ASSIGN_OR_RETURN(point.geometry.copy, parseRowCopy(copy));
-            }
-            points.push_back(point);
-          }
+    for (uint32_t block : flags.block)
+      for (uint32_t tile : flags.tile)
+        for (uint32_t ctas : flags.ctas)
+          points.push_back({tokens, {ctas, block, tile}});
   return points;
 }
 
@@ -107,15 +100,14 @@ void compare(json &phase, const json &link, bool dispatch) {
 }
 
 void printLine(uint32_t tokens, const json &phase) {
-  fmt::print(
-      stderr,
-      "{} tokens, {} CTAs x {}, tile {}, {}: {} {:.1f} us, eager {:.1f} us, {:.0f} GB/s to the peer, {:.3f} of the "
-      "ceiling, {:.2f} of the floor, signals only {:.1f} us\n",
-      tokens, phase["ctas_per_rank"].get<uint32_t>(), phase["block_threads"].get<uint32_t>(),
-      phase["tile_tokens"].get<uint32_t>(), phase["copy"].get<std::string>(), phase["phase"].get<std::string>(),
-      phase["kernel_median_us"].get<double>(), phase["eager_median_us"].get<double>(),
-      phase["peer_gb_per_s"].get<double>(), phase["of_ceiling"].get<double>(), phase["of_floor"].get<double>(),
-      phase["signals_only_median_us"].get<double>());
+  fmt::print(stderr,
+             "{} tokens, {} CTAs x {}, tile {}: {} {:.1f} us, eager {:.1f} us, {:.0f} GB/s to the peer, {:.3f} of the "
+             "ceiling, {:.2f} of the floor, signals only {:.1f} us\n",
+             tokens, phase["ctas_per_rank"].get<uint32_t>(), phase["block_threads"].get<uint32_t>(),
+             phase["tile_tokens"].get<uint32_t>(), phase["phase"].get<std::string>(),
+             phase["kernel_median_us"].get<double>(), phase["eager_median_us"].get<double>(),
+             phase["peer_gb_per_s"].get<double>(), phase["of_ceiling"].get<double>(), phase["of_floor"].get<double>(),
+             phase["signals_only_median_us"].get<double>());
 }
 
 void printLink(const json &link) {
@@ -154,8 +146,7 @@ Result<int> run(const Flags &flags, json report) {
   printLink(report["link"]);
   report["cases"] = json::array();
   int failures = 0;
-  ILK_ASSIGN_OR_RETURN(std::vector<Point> points, pointsOf(flags));
-  for (const Point &point : points) {
+  for (const Point &point : pointsOf(flags)) {
     ILK_ASSIGN_OR_RETURN(bench::CaseOptions options, caseOf(flags, point.tokens, point.geometry));
     auto measured = bench::measureCase(*driver, *cache, options);
     if (measured) {
@@ -199,7 +190,6 @@ int main(int argc, char **argv) {
   app.add_option("--ctas", flags.ctas, "list: CTAs of each launch, of the ceilings too")->delimiter(',');
   app.add_option("--block", flags.block, "list: threads per CTA, 0 for the default")->delimiter(',');
   app.add_option("--tile", flags.tile, "list: tokens per tile, 0 for the default")->delimiter(',');
-  app.add_option("--copy", flags.copy, "list: packets, bulk (default: by table)")->delimiter(',');
   app.add_option("--schedule", flags.schedule, "grid_stride or claimed");
   app.add_option("--link-bytes", flags.linkBytes, "that the ceilings move in one direction");
   app.add_option("--warmups", flags.warmups, "runs before the first that counts");

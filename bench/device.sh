@@ -113,8 +113,8 @@ two() {
   shapes
   check "two GPUs: 8 ranks, 4096 tokens" 60 two.log "$bin/interlock" run --device cuda --check --ranks 8 \
     --model deepseek-v3 --tokens 4096
-  check "bench: two GPUs" 200 two-bench.log "$bin/interlock-bench-two" --tile 0,4,16 --commit "$commit" \
-    --cache-dir "$work/cache" -o "$out/two_gpus.json"
+  check "bench: two GPUs" 200 two-bench.log "$bin/interlock-bench-two" --ctas 8,12,14,16,24,32,64,132 \
+    --tile 0 --commit "$commit" --cache-dir "$work/cache" -o "$out/two_gpus.json"
   grep -E 'GB/s|round trip' "$out/two-bench.log" | tee -a "$summary"
   check "NCCL all-to-all" 60 nccl.log python3 "$here/nccl_all_to_all.py"
   shapes --processes 2
@@ -123,13 +123,10 @@ two() {
   grep -E '^\[  (PASSED|FAILED|SKIPPED) ' "$out/two-tests.log" | tail -n 12 | tee -a "$summary"
 }
 
-# Over geometries and both ways to copy, after a check that bulk copies are right; some three minutes.
+# Over geometries; a minute.
 two_sweep() {
-  shapes --copy bulk
-  check "two GPUs: 8 ranks, 4096 tokens, bulk" 60 two.log "$bin/interlock" run --device cuda --check --ranks 8 \
-    --model deepseek-v3 --tokens 4096 --copy bulk
-  check "sweep: two GPUs" 200 two-sweep.log "$bin/interlock-bench-two" --tokens 8192,128 --copy bulk,packets \
-    --block 512,256,1024,128 --tile 32,16 --ctas 12,16,14,8,24,32 --runs 7 --warmups 2 --chain 8 --commit "$commit" \
+  check "sweep: two GPUs" 200 two-sweep.log "$bin/interlock-bench-two" --tokens 8192,128 --block 512,1024 \
+    --tile 4,16,32 --ctas 8,12,14,16,24,32,132 --runs 7 --warmups 2 --chain 8 --commit "$commit" \
     --cache-dir "$work/cache" -o "$out/two_sweep.json"
   grep -E 'GB/s|round trip|CTAs' "$out/two-sweep.log" >>"$summary"
 }

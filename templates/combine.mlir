@@ -6,14 +6,13 @@
 // Protocol. CTA 0 tells every rank that this rank's expert outputs are ready; every CTA waits for all ranks, then works
 // on its own tokens only: it writes nothing that another CTA or rank reads, so the grid needs no barrier and any grid is
 // right. Nor do a CTA's warps wait for each other: #warps_per_token of them share a token, and each of these lists the
-// token's contributions for itself and reduces its own segments. Rows come as 16-byte packets into registers, or, with
-// `copy = "bulk"`, as bulk copies into the warp's ring in shared memory, which keeps more of them in flight. A token's contributions are listed in a fixed order (ranks by their first expert in the token's top-k, or
-// experts in top-k order when the outputs have a row per expert), so the sum does not depend on timing.
+// token's contributions for itself and reduces its own segments. A token's contributions are listed in a fixed order
+// (ranks by their first expert in the token's top-k, or experts in top-k order when the outputs have a row per expert),
+// so the sum does not depend on timing.
 //
 // Memory order. `started` carries release.sys / acquire.sys from the writers of the outputs to the readers (facts 1 and 3
 // of common.mlir). The outputs may be written again after any later dispatch has arrived, since every rank has then
-// started an operation after this one. Bulk copies read through the async proxy what was written through the generic one, so
-// a proxy fence stands on either side of that signal; and one behind the reads of a stage, before it is copied into again.
+// started an operation after this one.
 
 // One warp lists the contributions of `token`: the address of each row and its weight, in order, into the token's part of
 // the tables; returns their number. Lane k looks at expert k. The warp that has the token's first share also reduces the
@@ -265,110 +264,13 @@ func.func private @reduce_segment(%out: i64, %token: i32, %segment: i32, %number
   return
 }
 
-// Lane 0: starts to read the i-th piece of a share: its segments in order, each from every contribution in turn.
-func.func private @read_share(%share: i32, %number: i32, %i: i32, %begin: i32, %rows_table: !sync.ptr<shared>,
-                              %ring: !sync.ptr<shared>, %barriers: !sync.barrier) {
-  %eight = arith.constant 8 : i64
-  %sharing = arith.constant #warps_per_token
-  %turn = arith.divui %i, %number : i32
-  %contribution = arith.remui %i, %number : i32
-  %skipped = arith.muli %turn, %sharing : i32
-  %segment = arith.addi %share, %skipped : i32
-  %row_p = func.call @shared_at(%rows_table, %contribution, %eight) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
-  %row = ep.load %row_p : !sync.ptr<shared> -> i64
-  %n = arith.addi %begin, %i : i32
-  func.call @ring_read(%ring, %barriers, %n, %row, %segment) : (!sync.ptr<shared>, !sync.barrier, i32, i64, i32) -> ()
-  return
-}
-
-// One warp reduces its share of a token, every #warps_per_token-th segment, from pieces that come through its ring;
-// `begin` of them came before. Returns how many have come then.
-func.func private @reduce_share(%out: i64, %token: i32, %share: i32, %number: i32, %begin: i32,
-                                %rows_table: !sync.ptr<shared>, %weights_table: !sync.ptr<shared>,
-                                %ring: !sync.ptr<shared>, %barriers: !sync.barrier) -> i32 {
-  %zero = arith.constant 0 : i32
-  %one = arith.constant 1 : i32
-  %four = arith.constant 4 : i64
-  %stages = arith.constant #stages
-  %segments = arith.constant #segments
-  %sharing = arith.constant #warps_per_token
-  %piece_bytes = arith.constant #piece_bytes
-  %none = arith.constant 0 : i64
-  %nought = arith.constant dense<0.0> : !acc
-  %lane = ep.lane_id : i32
-  %leader = arith.cmpi eq, %lane, %zero : i32
-  %others = arith.subi %sharing, %share : i32
-  %others_less_one = arith.subi %others, %one : i32
-  %padded = arith.addi %segments, %others_less_one : i32
-  %turns = arith.divui %padded, %sharing : i32
-  %pieces = arith.muli %turns, %number : i32
-  scf.if %leader {
-    %fill = arith.minui %pieces, %stages : i32
-    scf.for %i = %zero to %fill step %one : i32 {
-      func.call @read_share(%share, %number, %i, %begin, %rows_table, %ring, %barriers)
-          : (i32, i32, i32, i32, !sync.ptr<shared>, !sync.ptr<shared>, !sync.barrier) -> ()
-    }
-  }
-  scf.for %turn = %zero to %turns step %one : i32 {
-    %skipped = arith.muli %turn, %sharing : i32
-    %segment = arith.addi %share, %skipped : i32
-    %o0, %o1, %o2, %o3 = func.call @lane_packets(%segment) : (i32) -> (i64, i64, i64, i64)
-    // the same packets in the piece
-    %segment_at = func.call @at(%none, %segment, %piece_bytes) : (i64, i32, i64) -> i64
-    %p0 = arith.subi %o0, %segment_at : i64
-    %p1 = arith.subi %o1, %segment_at : i64
-    %p2 = arith.subi %o2, %segment_at : i64
-    %p3 = arith.subi %o3, %segment_at : i64
-    %past = arith.muli %turn, %number : i32
-    %s0, %s1, %s2, %s3 = scf.for %contribution = %zero to %number step %one
-        iter_args(%a0 = %nought, %a1 = %nought, %a2 = %nought, %a3 = %nought) -> (!acc, !acc, !acc, !acc) : i32 {
-      %i = arith.addi %past, %contribution : i32
-      %n = arith.addi %begin, %i : i32
-      %weight_p = func.call @shared_at(%weights_table, %contribution, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
-      %weight = ep.load %weight_p : !sync.ptr<shared> -> f32
-      %stage, %barrier, %parity = func.call @ring_stage(%ring, %barriers, %n)
-          : (!sync.ptr<shared>, !sync.barrier, i32) -> (!sync.ptr<shared>, !sync.barrier, i32)
-      sync.barrier_wait acquire cta %barrier, %parity
-      %f0 = ep.offset %stage, %p0 : !sync.ptr<shared>
-      %f1 = ep.offset %stage, %p1 : !sync.ptr<shared>
-      %f2 = ep.offset %stage, %p2 : !sync.ptr<shared>
-      %f3 = ep.offset %stage, %p3 : !sync.ptr<shared>
-      %v0 = ep.packet_load %f0 : !sync.ptr<shared> -> vector<4xi32>
-      %v1 = ep.packet_load %f1 : !sync.ptr<shared> -> vector<4xi32>
-      %v2 = ep.packet_load %f2 : !sync.ptr<shared> -> vector<4xi32>
-      %v3 = ep.packet_load %f3 : !sync.ptr<shared> -> vector<4xi32>
-      // every lane has read the stage, through the generic proxy, before it is copied into again through the other
-      sync.proxy_fence generic async shared
-      sync.warp_barrier
-      %next = arith.addi %i, %stages : i32
-      %more = arith.cmpi ult, %next, %pieces : i32
-      %reads = arith.andi %leader, %more : i1
-      scf.if %reads {
-        func.call @read_share(%share, %number, %next, %begin, %rows_table, %ring, %barriers)
-            : (i32, i32, i32, i32, !sync.ptr<shared>, !sync.ptr<shared>, !sync.barrier) -> ()
-      }
-      %b0 = ep.accumulate %a0, %v0, %weight as !elem : !acc
-      %b1 = ep.accumulate %a1, %v1, %weight as !elem : !acc
-      %b2 = ep.accumulate %a2, %v2, %weight as !elem : !acc
-      %b3 = ep.accumulate %a3, %v3, %weight as !elem : !acc
-      scf.yield %b0, %b1, %b2, %b3 : !acc, !acc, !acc, !acc
-    }
-    func.call @write_segment(%out, %token, %segment, %o0, %o1, %o2, %o3, %s0, %s1, %s2, %s3)
-        : (i64, i32, i32, i64, i64, i64, i64, !acc, !acc, !acc, !acc) -> ()
-  }
-  %end = arith.addi %begin, %pieces : i32
-  return %end : i32
-}
-
 func.func @ep_combine(%window: i64, %stride: i64, %out: i64, %out_weights: i64, %ids: i64, %weights: i64, %slots: i64,
                       %timeout: i64, %rank: i32, %tokens: i32, %buffer: i32, %reserved: i32)
-    attributes {ep.kernel, ep.block_threads = #block_threads, ep.cluster = #cluster,
-                ep.dynamic_shared_bytes = #dynamic_shared_bytes} {
+    attributes {ep.kernel, ep.block_threads = #block_threads, ep.cluster = #cluster} {
   %zero = arith.constant 0 : i32
   %one_wide = arith.constant 1 : i64
   %four = arith.constant 4 : i64
   %eight = arith.constant 8 : i64
-  %bulk = arith.constant #bulk
   %warps = arith.constant #warps
   %topk = arith.constant #topk
   %tile_tokens = arith.constant #tile_tokens
@@ -383,15 +285,10 @@ func.func @ep_combine(%window: i64, %stride: i64, %out: i64, %out_weights: i64, 
 
   %rows_tables = sync.shared_alloc bytes = #warps_rows_bytes align = 8 : !sync.ptr<shared>
   %weights_tables = sync.shared_alloc bytes = #warps_weights_bytes align = 4 : !sync.ptr<shared>
-  %ring = sync.dynamic_shared : !sync.ptr<shared>
-  %barriers = sync.barrier_alloc count = #ring_barriers : !sync.barrier
-  %positions = sync.shared_alloc bytes = #warps_bytes align = 4 : !sync.ptr<shared>
 
   %tid = ep.thread_id : i32
   %warp = ep.warp_id : i32
-  %lane = ep.lane_id : i32
   %leader = arith.cmpi eq, %tid, %zero : i32
-  %lane_leader = arith.cmpi eq, %lane, %zero : i32
   %control = ep.peer_ptr %window, %stride, %rank, %control_at : !sync.ptr<global>
   %done_ops = ep.load %control : !sync.ptr<global> -> i64
   %op = arith.addi %done_ops, %one_wide : i64
@@ -399,21 +296,9 @@ func.func @ep_combine(%window: i64, %stride: i64, %out: i64, %out_weights: i64, 
   %entry = arith.muli %warp, %topk : i32
   %rows_table = func.call @shared_at(%rows_tables, %entry, %eight) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
   %weights_table = func.call @shared_at(%weights_tables, %entry, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
-  %position_p = func.call @shared_at(%positions, %warp, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
-  scf.if %bulk {
-    func.call @ring_init(%barriers) : (!sync.barrier) -> ()
-    scf.if %lane_leader {
-      ep.store %zero, %position_p : i32, !sync.ptr<shared>
-    }
-    sync.proxy_fence generic async
-  }
   func.call @announce(%window, %stride, %rank, %live0, %op) : (i64, i64, i32, i64, i64) -> ()
   %live = func.call @await(%window, %stride, %rank, %started, %live0, %op, %timeout)
       : (i64, i64, i32, i64, i64, i64, i64) -> i64
-
-  scf.if %bulk {
-    sync.proxy_fence generic async
-  }
 
   %padded = arith.addi %tokens, %round : i32
   %tiles = arith.divui %padded, %tile_tokens : i32
@@ -432,21 +317,9 @@ func.func @ep_combine(%window: i64, %stride: i64, %out: i64, %out_weights: i64, 
                                        %token, %share, %rows_table, %weights_table)
             : (i64, i64, i32, i32, i64, i64, i64, i64, i64, i32, i32, !sync.ptr<shared>, !sync.ptr<shared>) -> i32
         sync.warp_barrier
-        scf.if %bulk {
-          %begin = ep.load %position_p : !sync.ptr<shared> -> i32
-          %end = func.call @reduce_share(%out, %token, %share, %number, %begin, %rows_table, %weights_table, %ring,
-                                         %barriers)
-              : (i64, i32, i32, i32, i32, !sync.ptr<shared>, !sync.ptr<shared>, !sync.ptr<shared>, !sync.barrier) -> i32
-          // every lane has read the position
-          sync.warp_barrier
-          scf.if %lane_leader {
-            ep.store %end, %position_p : i32, !sync.ptr<shared>
-          }
-        } else {
-          scf.for %segment = %share to %segments step %sharing : i32 {
-            func.call @reduce_segment(%out, %token, %segment, %number, %rows_table, %weights_table)
-                : (i64, i32, i32, i32, !sync.ptr<shared>, !sync.ptr<shared>) -> ()
-          }
+        scf.for %segment = %share to %segments step %sharing : i32 {
+          func.call @reduce_segment(%out, %token, %segment, %number, %rows_table, %weights_table)
+              : (i64, i32, i32, i32, !sync.ptr<shared>, !sync.ptr<shared>) -> ()
         }
       }
     }

@@ -8,9 +8,7 @@
 // counts, signals every rank, waits for every rank's signal, and leaves the counters ready for the next launch. No CTA
 // waits for another CTA of its own grid, so any grid is right and the launch is not cooperative.
 //
-// Rows go as 16-byte packets through registers, or, with `copy = "bulk"`, as bulk copies through a ring in shared memory.
-//
-// Memory order. Rows are plain stores or completed bulk copies; ticket and `arrived` signal publish them (facts 1 and 2 of common.mlir). A landing
+// Memory order. Rows are plain stores; ticket and `arrived` signal publish them (facts 1 and 2 of common.mlir). A landing
 // buffer is written again only after every destination has started a later operation than the one that filled it:
 // `started` says that the destination's readers, which precede that operation in its stream, are done (fact 3).
 
@@ -307,103 +305,6 @@ func.func private @send_segment(%window: i64, %stride: i64, %rank: i32, %buffer:
   return
 }
 
-// The same for all segments of a tile by bulk copies. A warp has every #warps-th segment; its lane 0 reads #ahead of them
-// into the ring before it writes the first, and each goes from there to all its destinations. One bulk group a segment:
-// before a stage is read into again, the group that wrote from it has read it.
-func.func private @send_tile(%window: i64, %stride: i64, %rank: i32, %buffer: i32, %x: i64, %first: i32, %tokens: i32,
-                             %masks: !sync.ptr<shared>, %slots: !sync.ptr<shared>, %ring: !sync.ptr<shared>,
-                             %barriers: !sync.barrier, %positions: !sync.ptr<shared>) {
-  %zero = arith.constant 0 : i32
-  %one = arith.constant 1 : i32
-  %none = arith.constant 0 : i64
-  %one_wide = arith.constant 1 : i64
-  %four = arith.constant 4 : i64
-  %eight = arith.constant 8 : i64
-  %ranks = arith.constant #ranks
-  %warps = arith.constant #warps
-  %tile_tokens = arith.constant #tile_tokens
-  %segments = arith.constant #segments
-  %ahead = arith.constant #ahead
-  %rows = arith.constant #rows_per_source
-  %row_stride = arith.constant #row_stride
-  %piece_bytes = arith.constant #piece_bytes
-  %landing = arith.constant #off_landing
-  %lane = ep.lane_id : i32
-  %warp = ep.warp_id : i32
-  %leader = arith.cmpi eq, %lane, %zero : i32
-  scf.if %leader {
-    %left = arith.subi %tokens, %first : i32
-    %exist = arith.minui %left, %tile_tokens : i32
-    %all = arith.muli %exist, %segments : i32
-    %others = arith.subi %warps, %warp : i32
-    %others_less_one = arith.subi %others, %one : i32
-    %padded = arith.addi %all, %others_less_one : i32
-    %count = arith.divui %padded, %warps : i32
-    %position_p = func.call @shared_at(%positions, %warp, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
-    %begin = ep.load %position_p : !sync.ptr<shared> -> i32
-    %end = arith.addi %count, %ahead : i32
-    scf.for %i = %zero to %end step %one : i32 {
-      %reads = arith.cmpi ult, %i, %count : i32
-      scf.if %reads {
-        sync.bulk_wait #pending_writes read
-        %skipped = arith.muli %i, %warps : i32
-        %item = arith.addi %warp, %skipped : i32
-        %local = arith.divui %item, %segments : i32
-        %segment = arith.remui %item, %segments : i32
-        %token = arith.addi %first, %local : i32
-        %row = func.call @at(%x, %token, %row_stride) : (i64, i32, i64) -> i64
-        %n = arith.addi %begin, %i : i32
-        func.call @ring_read(%ring, %barriers, %n, %row, %segment)
-            : (!sync.ptr<shared>, !sync.barrier, i32, i64, i32) -> ()
-      }
-      %writes = arith.cmpi uge, %i, %ahead : i32
-      scf.if %writes {
-        %done = arith.subi %i, %ahead : i32
-        %skipped = arith.muli %done, %warps : i32
-        %item = arith.addi %warp, %skipped : i32
-        %local = arith.divui %item, %segments : i32
-        %segment = arith.remui %item, %segments : i32
-        %bytes = func.call @segment_bytes(%segment) : (i32) -> i32
-        %n = arith.addi %begin, %done : i32
-        %stage, %barrier, %parity = func.call @ring_stage(%ring, %barriers, %n)
-            : (!sync.ptr<shared>, !sync.barrier, i32) -> (!sync.ptr<shared>, !sync.barrier, i32)
-        %mask_p = func.call @shared_at(%masks, %local, %eight) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
-        %mask = ep.load %mask_p : !sync.ptr<shared> -> i64
-        %entry = arith.muli %local, %ranks : i32
-        %table = func.call @shared_at(%slots, %entry, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
-        sync.barrier_wait acquire cta %barrier, %parity
-        %all_sent = scf.while (%to_send = %mask) : (i64) -> i64 {
-          %more = arith.cmpi ne, %to_send, %none : i64
-          scf.condition(%more) %to_send : i64
-        } do {
-        ^bb0(%to_send: i64):
-          %to_wide = math.cttz %to_send : i64
-          %to = arith.trunci %to_wide : i64 to i32
-          %slot_p = func.call @shared_at(%table, %to, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
-          %slot = ep.load %slot_p : !sync.ptr<shared> -> i32
-          %fits = arith.cmpi ult, %slot, %rows : i32
-          scf.if %fits {
-            %index = func.call @region_row(%buffer, %rank, %slot) : (i32, i32, i32) -> i64
-            %row_at = arith.muli %index, %row_stride : i64
-            %row_off = arith.addi %landing, %row_at : i64
-            %offset = func.call @at(%row_off, %segment, %piece_bytes) : (i64, i32, i64) -> i64
-            %dest = ep.peer_ptr %window, %stride, %to, %offset : !sync.ptr<global>
-            sync.bulk_copy %dest, %stage, %bytes : !sync.ptr<global>, !sync.ptr<shared>
-          }
-          %minus = arith.subi %to_send, %one_wide : i64
-          %next = arith.andi %to_send, %minus : i64
-          scf.yield %next : i64
-        }
-        sync.bulk_commit
-      }
-    }
-    %after = arith.addi %begin, %count : i32
-    ep.store %after, %position_p : i32, !sync.ptr<shared>
-  }
-  sync.warp_barrier
-  return
-}
-
 // One warp writes a token's meta row (ids, weights, token index, scales) to every rank in `mask`.
 func.func private @send_meta(%window: i64, %stride: i64, %rank: i32, %buffer: i32, %ids: i64, %weights: i64,
                              %scales: i64, %token: i32, %mask: i64, %table: !sync.ptr<shared>) {
@@ -480,8 +381,7 @@ func.func private @send_meta(%window: i64, %stride: i64, %rank: i32, %buffer: i3
 
 func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: i64, %weights: i64, %slots_out: i64,
                        %timeout: i64, %rank: i32, %tokens: i32, %buffer: i32, %reserved: i32)
-    attributes {ep.kernel, ep.block_threads = #block_threads, ep.cluster = #cluster,
-                ep.dynamic_shared_bytes = #dynamic_shared_bytes} {
+    attributes {ep.kernel, ep.block_threads = #block_threads, ep.cluster = #cluster} {
   %zero = arith.constant 0 : i32
   %one = arith.constant 1 : i32
   %none = arith.constant 0 : i64
@@ -494,7 +394,7 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
   %tile_tokens = arith.constant #tile_tokens
   %round = arith.constant #tile_tokens_less_one
   %segments = arith.constant #segments
-  %packet_items = arith.constant #tile_items
+  %items = arith.constant #tile_items
   %items_per_token = arith.constant #items_per_token
   %rows = arith.constant #rows_per_source
   %control_at = arith.constant #off_control
@@ -511,10 +411,6 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
   %masks = sync.shared_alloc bytes = #tile_masks_bytes align = 8 : !sync.ptr<shared>
   %slots = sync.shared_alloc bytes = #tile_slots_bytes align = 4 : !sync.ptr<shared>
   %sums = sync.shared_alloc bytes = 8 align = 4 : !sync.ptr<shared>
-  %bulk = arith.constant #bulk
-  %ring = sync.dynamic_shared : !sync.ptr<shared>
-  %barriers = sync.barrier_alloc count = #ring_barriers : !sync.barrier
-  %positions = sync.shared_alloc bytes = #warps_bytes align = 4 : !sync.ptr<shared>
 
   %tid = ep.thread_id : i32
   %warp = ep.warp_id : i32
@@ -534,14 +430,6 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
   scf.if %leader {
     ep.store %zero, %cursor : i32, !sync.ptr<shared>
   }
-  scf.if %bulk {
-    func.call @ring_init(%barriers) : (!sync.barrier) -> ()
-    %in_warps = arith.cmpi ult, %tid, %warps : i32
-    scf.if %in_warps {
-      %p = func.call @shared_at(%positions, %tid, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
-      ep.store %zero, %p : i32, !sync.ptr<shared>
-    }
-  }
   sync.cta_barrier
 
   // the buffer's last readers are done once their rank has started a later operation
@@ -556,11 +444,6 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
     scf.yield %l : i64
   } else {
     scf.yield %live0 : i64
-  }
-
-  // what the signals said of accesses through the generic proxy holds for bulk copies too
-  scf.if %bulk {
-    sync.proxy_fence generic async
   }
 
   %padded = arith.addi %tokens, %round : i32
@@ -582,19 +465,9 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
     sync.cta_barrier
     func.call @write_slots(%ids, %slots_out, %first, %tokens, %masks, %slots, %control)
         : (i64, i64, i32, i32, !sync.ptr<shared>, !sync.ptr<shared>, !sync.ptr<global>) -> ()
-    scf.if %bulk {
-      func.call @send_tile(%window, %stride, %rank, %buffer, %x, %first, %tokens, %masks, %slots, %ring, %barriers,
-                           %positions)
-          : (i64, i64, i32, i32, i64, i32, i32, !sync.ptr<shared>, !sync.ptr<shared>, !sync.ptr<shared>, !sync.barrier,
-             !sync.ptr<shared>) -> ()
-    }
-    // with bulk copies only the meta rows are left
-    %items = arith.select %bulk, %tile_tokens, %packet_items : i32
     scf.for %item = %warp to %items step %warps : i32 {
-      %local0 = arith.divui %item, %items_per_token : i32
-      %segment0 = arith.remui %item, %items_per_token : i32
-      %local = arith.select %bulk, %item, %local0 : i32
-      %segment = arith.select %bulk, %segments, %segment0 : i32
+      %local = arith.divui %item, %items_per_token : i32
+      %segment = arith.remui %item, %items_per_token : i32
       %token = arith.addi %first, %local : i32
       %mask_p = func.call @shared_at(%masks, %local, %eight) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
       %mask = ep.load %mask_p : !sync.ptr<shared> -> i64
@@ -614,11 +487,6 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
     }
   }
 
-  // The bulk copies of this thread are complete, not only read, before the CTA's barrier and ticket: a release after
-  // them publishes them as it does the other threads' stores (fact 2).
-  scf.if %bulk {
-    sync.bulk_wait 0
-  }
   %last = func.call @is_last_cta(%control) : (!sync.ptr<global>) -> i1
   scf.if %last {
     %from = ep.load %cursor : !sync.ptr<shared> -> i32

@@ -388,7 +388,6 @@ Result<json> Case::measurePhase(KernelKind kind, const Graphs &kernels) {
                  {"ctas_per_rank", kernel.grid},
                  {"block_threads", kernel.spec.blockThreads},
                  {"tile_tokens", kernel.spec.tileTokens},
-                 {"copy", name(kernel.spec.copy)},
                  {"bytes_read", bytes.read},
                  {"bytes_written", bytes.written},
                  {"bytes_peer", bytes.peer / ranks.size()},

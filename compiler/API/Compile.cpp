@@ -98,12 +98,11 @@ private:
     if (kernels.size() != 1)
       return makeError(Code::compile, fmt::format("expected a module with one kernel (a function with `{}`), got {}",
                                                   std::string_view(ep::kernelAttrName), kernels.size()));
-    auto number = [&](StringRef name, uint32_t otherwise) {
+    auto number = [&](StringRef name) {
       auto value = kernels[0]->getAttrOfType<IntegerAttr>(name);
-      return value ? uint32_t(value.getInt()) : otherwise;
+      return value ? uint32_t(value.getInt()) : 1u;
     };
-    facts = {kernels[0].getName().str(), number(ep::blockThreadsAttrName, 1), number(ep::clusterAttrName, 1),
-             number(ep::dynamicSharedAttrName, 0)};
+    facts = {kernels[0].getName().str(), number(ep::blockThreadsAttrName), number(ep::clusterAttrName)};
     return {};
   }
 
@@ -186,7 +185,6 @@ private:
             {"block_threads", facts.blockThreads},
             {"cluster", facts.cluster},
             {"shared_bytes", output.sharedBytes},
-            {"dynamic_shared_bytes", facts.dynamicSharedBytes},
             // No operation of the dialects waits for the grid, so no kernel needs its CTAs to be resident together.
             {"cooperative", false},
             {"remarks", remarks},
@@ -197,7 +195,7 @@ private:
 
   struct KernelFacts {
     std::string entry;
-    uint32_t blockThreads = 0, cluster = 1, dynamicSharedBytes = 0;
+    uint32_t blockThreads = 0, cluster = 1;
   };
 
   const CompileRequest &request;

@@ -46,30 +46,7 @@ Replacement lowerSharedAlloc(sync::SharedAllocOp op, sync::SharedAllocOp::Adapto
 Replacement lowerBarrierAlloc(sync::BarrierAllocOp op, sync::BarrierAllocOp::Adaptor, Builder &b,
                               const Context &context) {
   constexpr uint64_t align = 8; // PTX ISA, "Size and alignment of mbarrier object"
-  Type type = b.getI64Type();
-  if (op.getCount() > 1)
-    type = LLVM::LLVMArrayType::get(type, op.getCount());
-  return {makeStorage(op, type, align, b, context)};
-}
-
-Replacement lowerBarrierAt(sync::BarrierAtOp, sync::BarrierAtOp::Adaptor operands, Builder &b, const Context &) {
-  Value first = operands.getFirst();
-  return {LLVM::GEPOp::create(b, first.getType(), b.getI64Type(), first, ArrayRef<LLVM::GEPArg>{operands.getIndex()})};
-}
-
-/// An array without a size that is defined elsewhere: PTX's way to say dynamic shared memory.
-Replacement lowerDynamicShared(sync::DynamicSharedOp op, sync::DynamicSharedOp::Adaptor, Builder &b, const Context &) {
-  constexpr StringLiteral name = "dynamic_shared";
-  constexpr uint64_t align = 128;
-  auto module = op->getParentOfType<ModuleOp>();
-  if (!module.lookupSymbol(name)) {
-    OpBuilder::InsertionGuard restore(b);
-    b.setInsertionPointToStart(module.getBody());
-    LLVM::GlobalOp::create(b, LLVM::LLVMArrayType::get(b.getI8Type(), 0), /*isConstant=*/false, LLVM::Linkage::External,
-                           name, Attribute(), align, sharedSpace);
-  }
-  auto pointer = LLVM::LLVMPointerType::get(b.getContext(), sharedSpace);
-  return {LLVM::AddressOfOp::create(b, pointer, name)};
+  return {makeStorage(op, b.getI64Type(), align, b, context)};
 }
 
 //===----------------------------------------------------------------------===//
@@ -208,9 +185,9 @@ Replacement lowerClusterWait(sync::ClusterWaitOp, sync::ClusterWaitOp::Adaptor, 
 } // namespace
 
 void addSyncBarrierPatterns(RewritePatternSet &patterns, const Context &context) {
-  add(patterns, context, lowerSharedAlloc, lowerDynamicShared, lowerBarrierAlloc, lowerBarrierAt, lowerBarrierInit,
-      lowerBarrierArrive, lowerBarrierExpectTx, lowerBarrierTryWait, lowerStoreAsync, lowerBulkCopy, lowerBulkCommit,
-      lowerBulkWait, lowerCtaBarrier, lowerWarpBarrier, lowerClusterArrive, lowerClusterWait);
+  add(patterns, context, lowerSharedAlloc, lowerBarrierAlloc, lowerBarrierInit, lowerBarrierArrive,
+      lowerBarrierExpectTx, lowerBarrierTryWait, lowerStoreAsync, lowerBulkCopy, lowerBulkCommit, lowerBulkWait,
+      lowerCtaBarrier, lowerWarpBarrier, lowerClusterArrive, lowerClusterWait);
 }
 
 } // namespace interlock::nvvm

@@ -82,7 +82,6 @@ OwningOpRef<ModuleOp> buildStageModule(MLIRContext &context, const KernelSpec &s
   number("block_threads", spec.blockThreads);
   number("tile_tokens", spec.tileTokens);
   state.addAttribute("wait", builder.getStringAttr(name(spec.wait)));
-  state.addAttribute("copy", builder.getStringAttr(name(spec.copy)));
   if (combine)
     state.addAttribute("mode", ep::CombineModeAttr::get(&context, ep::CombineMode::gather));
   builder.create(state);
@@ -132,11 +131,6 @@ FailureOr<KernelSpec> specOfStage(Operation *stage) {
   if (!wait)
     return stage->emitError() << wait.error().message;
   spec.wait = *wait;
-  auto copyName = stage->getAttrOfType<StringAttr>("copy");
-  Result<RowCopy> copy = copyName ? parseRowCopy(std::string_view(copyName.getValue())) : RowCopy::packets;
-  if (!copy)
-    return stage->emitError() << copy.error().message;
-  spec.copy = *copy;
   if (Status valid = validate(spec); !valid)
     return stage->emitError() << valid.error().message;
   return spec;

@@ -1,7 +1,6 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 #include "compiler/Transforms/TemplatePreamble.h"
 
-#include "runtime/Spec/CopyRing.h"
 #include "runtime/Spec/WindowLayout.h"
 
 #include <fmt/format.h>
@@ -44,6 +43,8 @@ std::string_view mlirType(DType dtype) {
 }
 
 constexpr uint32_t packetBytes = 16;
+/// Packets that a lane keeps in flight; the templates spell them out.
+constexpr uint32_t packetsPerLane = 4;
 
 void addLayer(Preamble &p, const LayerSpec &layer) {
   p.integer("ranks", layer.ranks, 32);
@@ -89,30 +90,12 @@ void addWindow(Preamble &p, const KernelSpec &spec) {
   p.integer("status_bad_id", opBadId, 32);
 }
 
-/// The ring of bulk copies. Without one the names stand for something harmless: what uses them folds away.
-void addRing(Preamble &p, const CopyRing &ring, uint32_t warps) {
-  bool bulk = ring.stages != 0;
-  uint32_t stages = bulk ? ring.stages : 1;
-  p.flag("bulk", bulk);
-  p.integer("dynamic_shared_bytes", ring.ringBytes, 32);
-  p.integer("stages", stages, 32);
-  p.integer("ring_barriers", uint64_t(stages) * warps, 32);
-  p.integer("warp_ring_bytes", uint64_t(stages) * ring.pieceBytes, 64);
-  p.integer("piece_bytes", ring.pieceBytes, 64);
-  p.integer("piece_bytes_narrow", ring.pieceBytes, 32);
-  p.integer("last_bytes_narrow", ring.lastBytes, 32);
-  p.integer("last_segment", ring.pieces - 1, 32);
-  p.integer("ahead", ring.ahead, 32);
-  // Before a piece is read into a stage, the writes of the piece that was there last have read it.
-  p.integer("pending_writes", bulk && ring.stages > ring.ahead ? ring.stages - ring.ahead - 1 : 0, 32);
-}
-
 void addGeometry(Preamble &p, const KernelSpec &spec, const TargetInfo &target) {
   const LayerSpec &layer = spec.layer;
   bool combine = spec.kernel == KernelKind::combine;
   uint32_t packets = static_cast<uint32_t>((combine ? combineRowBytes(layer) : rowBytes(layer)) / packetBytes);
-  CopyRing ring = copyRing(spec, target);
-  uint32_t segmentPackets = ring.pieceBytes / packetBytes, segments = ring.pieces;
+  uint32_t segmentPackets = packetsPerLane * target.warpWidth;
+  uint32_t segments = (packets + segmentPackets - 1) / segmentPackets;
   uint32_t tile = spec.tileTokens, warps = spec.blockThreads / target.warpWidth;
   // combine: so many warps share a token
   uint32_t warpsPerToken = std::clamp(warps / tile, 1u, segments);
@@ -135,12 +118,10 @@ void addGeometry(Preamble &p, const KernelSpec &spec, const TargetInfo &target) 
   p.integer("tile_items", uint64_t(tile) * (segments + 1), 32);
   p.integer("warps_per_token", warpsPerToken, 32);
   p.integer("tile_shares", uint64_t(tile) * warpsPerToken, 32);
-  addRing(p, ring, warps);
   // bytes of the tables in shared memory
   p.integer("ranks_bytes", uint64_t(layer.ranks) * 4, 64);
   p.integer("tile_masks_bytes", uint64_t(tile) * 8, 64);
   p.integer("tile_slots_bytes", uint64_t(tile) * layer.ranks * 4, 64);
-  p.integer("warps_bytes", uint64_t(warps) * 4, 64);
   p.integer("warps_rows_bytes", uint64_t(warps) * layer.topk * 8, 64);
   p.integer("warps_weights_bytes", uint64_t(warps) * layer.topk * 4, 64);
 }

@@ -20,7 +20,6 @@ inline constexpr llvm::StringLiteral kernelAttrName = "ep.kernel";
 inline constexpr llvm::StringLiteral blockThreadsAttrName = "ep.block_threads";
 inline constexpr llvm::StringLiteral clusterAttrName = "ep.cluster";
 inline constexpr llvm::StringLiteral waitAttrName = "ep.wait";
-inline constexpr llvm::StringLiteral dynamicSharedAttrName = "ep.dynamic_shared_bytes";
 inline constexpr llvm::StringLiteral releaseAttrName = "ep.release";
 
 } // namespace interlock::ep

@@ -18,8 +18,7 @@ def EP_Dialect : Dialect {
     element type or the width of a warp, so that a template is written once for all types and targets.
 
     Attributes on others' operations: `ep.target` names the chip of a module, `ep.kernel` marks a function as a kernel,
-    `ep.block_threads` says how many threads its CTAs have, `ep.cluster` how many CTAs its clusters, and
-    `ep.dynamic_shared_bytes` how much dynamic shared memory a launch gives to each CTA. How a kernel waits
+    `ep.block_threads` says how many threads its CTAs have and `ep.cluster` how many CTAs its clusters. How a kernel waits
     and releases across CTAs is said by `ep.wait` ("relaxed-fence" or "acquire") and `ep.release` ("restricted-fence" or
     "arrive"), which `sync-lower-waits` reads.
 

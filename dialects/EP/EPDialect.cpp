@@ -133,9 +133,7 @@ LogicalResult EPDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
     return count && *count >= 1 && *count <= 1024 ? success() : wrong("an i32 from 1 to 1024");
   if (name == clusterAttrName)
     return count && llvm::is_contained({1, 2, 4, 8}, *count) ? success() : wrong("1, 2, 4 or 8, of type i32");
-  if (name == dynamicSharedAttrName)
-    return count && *count >= 0 ? success() : wrong("an i32 of at least 0");
   return op->emitError() << "expected an attribute of the ep dialect (`" << targetAttrName << "`, `" << kernelAttrName
                          << "`, `" << blockThreadsAttrName << "`, `" << clusterAttrName << "`, `" << waitAttrName
-                         << "`, `" << dynamicSharedAttrName << "`, `" << releaseAttrName << "`), got `" << name << "`";
+                         << "`, `" << releaseAttrName << "`), got `" << name << "`";
 }

@@ -12,15 +12,14 @@ defvar layerFormat = [{
   `capacity` `=` $capacity `,` `expert_rows` `=` $expert_rows}];
 defvar kernelFormat = [{
   `schedule` `=` custom<Schedule>($schedule) `,` `cluster` `=` $cluster `,` `block_threads` `=` $block_threads `,`
-  `tile_tokens` `=` $tile_tokens `,` `wait` `=` $wait (`,` `copy` `=` $copy^)?}];
+  `tile_tokens` `=` $tile_tokens `,` `wait` `=` $wait}];
 
 /// What every stage says: the layer (shared by the stages of one operation) and how the kernel is cut up.
 class EP_StageOp<string mnemonic> : EP_Op<mnemonic, [Symbol]> {
   dag stageArguments = (ins
     SymbolNameAttr:$sym_name, I32Attr:$ranks, I32Attr:$experts, I32Attr:$topk, I32Attr:$hidden, TypeAttr:$dtype,
     TypeAttr:$combine_dtype, I32Attr:$scale_bytes, I32Attr:$max_tokens, I32Attr:$capacity, BoolAttr:$expert_rows,
-    EP_ScheduleAttr:$schedule, I32Attr:$cluster, I32Attr:$block_threads, I32Attr:$tile_tokens, StrAttr:$wait,
-    DefaultValuedOptionalAttr<StrAttr, "\"packets\"">:$copy);
+    EP_ScheduleAttr:$schedule, I32Attr:$cluster, I32Attr:$block_threads, I32Attr:$tile_tokens, StrAttr:$wait);
   let arguments = stageArguments;
   let hasVerifier = 1;
 }
@@ -33,8 +32,7 @@ defvar fieldsText = [{
     row per (token, expert) instead of one per (token, rank).
 
     *Kernel*: `schedule` and `cluster` (CTAs per cluster) say how tiles of `tile_tokens` tokens are given out,
-    `block_threads` the threads of a CTA, `wait` how waits on barriers are lowered (`relaxed-fence` or `acquire`), `copy`
-    how a warp moves its part of a row (`packets` through registers or `bulk` copies through shared memory).
+    `block_threads` the threads of a CTA, `wait` how waits on barriers are lowered (`relaxed-fence` or `acquire`).
     Executed by all ranks of the group, each on its own tokens.
 }];
 

@@ -55,9 +55,6 @@ template <typename StageOp> LogicalResult verifyStage(StageOp op, KernelKind kin
   Result<WaitStrategy> wait = parseWaitStrategy(std::string_view(op.getWait()));
   if (!wait)
     return op.emitOpError() << wait.error().message;
-  Result<RowCopy> copy = parseRowCopy(std::string_view(op.getCopy()));
-  if (!copy)
-    return op.emitOpError() << copy.error().message;
   auto module = op->template getParentOfType<ModuleOp>();
   auto target = module ? module->template getAttrOfType<StringAttr>(targetAttrName) : StringAttr();
   if (!target)
@@ -69,7 +66,6 @@ template <typename StageOp> LogicalResult verifyStage(StageOp op, KernelKind kin
   spec.blockThreads = op.getBlockThreads();
   spec.tileTokens = op.getTileTokens();
   spec.wait = *wait;
-  spec.copy = *copy;
   if (Status valid = validate(spec); !valid) {
     InFlightDiagnostic error = op.emitOpError() << valid.error().message;
     error.attachNote(module.getLoc()) << "the chip is named here";

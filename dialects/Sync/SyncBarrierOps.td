@@ -28,57 +28,20 @@ def Sync_SharedAllocOp : Sync_Op<"shared_alloc"> {
   let hasVerifier = 1;
 }
 
-def Sync_DynamicSharedOp : Sync_Op<"dynamic_shared", [Pure]> {
-  let summary = "The CTA's dynamic shared memory";
-  let description = [{
-    Storage whose size the launch states, as many bytes as the kernel's `ep.dynamic_shared_bytes` says: more than static
-    storage may have. It begins at a multiple of 128 and its content is undefined at start. Any thread may execute it; all
-    get the same address. Orders nothing ([PTX ISA, "Shared state
-    space"](https://docs.nvidia.com/cuda/parallel-thread-execution/index.html#shared-state-space)).
-
-    ```mlir
-    %ring = sync.dynamic_shared : !sync.ptr<shared>
-    ```
-  }];
-  let results = (outs Sync_SharedPtr:$result);
-  let assemblyFormat = "attr-dict `:` qualified(type($result))";
-}
-
 def Sync_BarrierAllocOp : Sync_Op<"barrier_alloc"> {
-  let summary = "Static storage for mbarriers in the CTA's shared memory";
+  let summary = "Static storage for an mbarrier in the CTA's shared memory";
   let description = [{
-    `count` barriers, one if it is not said, for each such operation in the kernel, however often it is executed. The
-    result is the first of them. None is usable before a `sync.barrier_init` that its users know of. Any thread may execute
-    it; orders nothing ([PTX ISA, "Size and alignment of mbarrier
+    One barrier for each such operation in the kernel, however often it is executed. It is not usable before a
+    `sync.barrier_init` that its users know of. Any thread may execute it; orders nothing ([PTX ISA, "Size and alignment of
+    mbarrier
     object"](https://docs.nvidia.com/cuda/parallel-thread-execution/index.html#parallel-synchronization-and-communication-instructions-mbarrier-size-alignment)).
 
     ```mlir
     %bar = sync.barrier_alloc : !sync.barrier
-    %bars = sync.barrier_alloc count = 4 : !sync.barrier
     ```
   }];
-  let arguments = (ins DefaultValuedAttr<I32Attr, "1">:$count);
   let results = (outs Res<Sync_Barrier, "", [MemAlloc]>:$result);
-  let assemblyFormat = "(`count` `=` $count^)? attr-dict `:` qualified(type($result))";
-  let builders = [OpBuilder<(ins), [{ build($_builder, $_state, $_builder.getType<BarrierType>(), 1); }]>];
-  let hasVerifier = 1;
-}
-
-def Sync_BarrierAtOp : Sync_Op<"barrier_at", [Pure]> {
-  let summary = "One of several barriers that were allocated together";
-  let description = [{
-    The barrier `index` places behind `first`, which is the result of a `sync.barrier_alloc` with a higher count. Any
-    thread may execute it; orders nothing ([PTX ISA, "Size and alignment of mbarrier
-    object"](https://docs.nvidia.com/cuda/parallel-thread-execution/index.html#parallel-synchronization-and-communication-instructions-mbarrier-size-alignment)).
-
-    ```mlir
-    %bars = sync.barrier_alloc count = 4 : !sync.barrier
-    %one = sync.barrier_at %bars, %index
-    ```
-  }];
-  let arguments = (ins Sync_Barrier:$first, I32:$index);
-  let results = (outs Sync_Barrier:$result);
-  let assemblyFormat = "$first `,` $index attr-dict";
+  let assemblyFormat = "attr-dict `:` qualified(type($result))";
 }
 
 //===----------------------------------------------------------------------===//

@@ -80,8 +80,6 @@ LogicalResult SharedAllocOp::verify() {
   return success();
 }
 
-LogicalResult BarrierAllocOp::verify() { return verifyAtLeast(*this, "count", static_cast<int32_t>(getCount()), 1); }
-
 LogicalResult BarrierInitOp::verify() {
   constexpr int64_t most = (1 << 20) - 1; // PTX ISA, "mbarrier": valid range of the expected arrival count
   int64_t count = static_cast<int32_t>(getCount());

@@ -25,7 +25,6 @@ Result<Artifact> makeArtifact(const KernelSpec &spec, std::string text, std::str
   facts.blockThreads = json["block_threads"];
   facts.cluster = json["cluster"];
   facts.sharedBytes = json["shared_bytes"];
-  facts.dynamicSharedBytes = hasCount("dynamic_shared_bytes") ? uint32_t(json["dynamic_shared_bytes"]) : 0;
   facts.cooperative = json["cooperative"];
   return artifact;
 }

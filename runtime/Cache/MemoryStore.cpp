@@ -11,8 +11,8 @@ size_t SpecHash::operator()(const KernelSpec &s) const noexcept {
   for (uint64_t field : {uint64_t(l.ranks) << 32 | l.experts, uint64_t(l.topk) << 32 | l.hidden,
                          uint64_t(l.scaleBytes) << 32 | l.maxTokens, uint64_t(l.capacity) << 32 | s.blockThreads,
                          uint64_t(l.dtype) << 56 | uint64_t(l.combineDType) << 48 | uint64_t(s.kernel) << 40 |
-                             uint64_t(s.schedule) << 32 | uint64_t(s.copy) << 28 | uint64_t(s.wait) << 24 |
-                             uint64_t(l.expertRows) << 16 | uint64_t(s.cluster) << 8 | s.tileTokens})
+                             uint64_t(s.schedule) << 32 | uint64_t(s.wait) << 24 | uint64_t(l.expertRows) << 16 |
+                             uint64_t(s.cluster) << 8 | s.tileTokens})
     hash = (hash ^ field) * 0x9e3779b97f4a7c15ull;
   return hash ^ hash >> 32;
 }

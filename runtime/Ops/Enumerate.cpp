@@ -25,8 +25,7 @@ Result<KernelReport> planKernel(const LayerSpec &layer, KernelKind kind, const D
                  options.cluster,
                  geometry.blockThreads,
                  geometry.tileTokens,
-                 options.wait.value_or(cheapest),
-                 *geometry.copy};
+                 options.wait.value_or(cheapest)};
   ILK_RETURN_IF_ERROR(validate(report.spec));
   if (geometry.grid % options.cluster) // not 0: validate() has seen it
     return makeError(Code::badInput, fmt::format("expected a grid of whole clusters of {} CTAs, got {}",

@@ -15,6 +15,10 @@ namespace {
 constexpr uint32_t segmentBytes = 4 * 32 * 16;
 /// Tokens per tile at most: beyond these nothing was gained.
 constexpr uint32_t dispatchTile = 8, combineTile = 16;
+/// A rank alone on its device sends to others over a link, which few multiprocessors fill: more of them win little or
+/// lose (bench/results/two_gpus.json). Few tokens are bound by latency, and take more.
+constexpr uint32_t linkDispatchCtas = 16, linkCombineCtas = 24, linkLatencyCtas = 32, linkLatencyTokens = 1024;
+constexpr uint32_t linkDispatchTile = 16, linkCombineTile = 32;
 /// A dispatch of many tiles is bound by memory and gains nothing from more threads; a short one and a combine hide
 /// their latency with them.
 constexpr uint32_t leastThreads = 128, streamingThreads = 512, mostThreads = 1024;
@@ -29,19 +33,24 @@ LaunchGeometry defaultGeometry(const LayerSpec &layer, KernelKind kind, uint32_t
   bool dispatch = kind == KernelKind::dispatch;
   // One CTA a multiprocessor, shared among the ranks: all of them must be resident at once, whoever starts first.
   uint32_t share = std::max(1u, device.multiprocessors / std::max(1u, ranksOnDevice));
-  uint32_t tokensPerCta = std::max(1u, ceilDiv(layer.maxTokens, share));
+  bool overLink = ranksOnDevice == 1 && layer.ranks > 1;
+  if (overLink)
+    share = std::min(share, layer.maxTokens <= linkLatencyTokens ? linkLatencyCtas
+                            : dispatch                           ? linkDispatchCtas
+                                                                 : linkCombineCtas);
+  uint32_t tokensPerCta = std::max(1u, ceilDiv(layer.maxTokens, asked.grid ? asked.grid : share));
+  uint32_t mostInTile =
+      dispatch ? (overLink ? linkDispatchTile : dispatchTile) : (overLink ? linkCombineTile : combineTile);
   // Few tokens: one tile a CTA, so that nothing runs one after the other.
   if (!asked.tileTokens)
-    asked.tileTokens = std::min(std::bit_ceil(tokensPerCta), dispatch ? dispatchTile : combineTile);
+    asked.tileTokens = std::min(std::bit_ceil(tokensPerCta), mostInTile);
   if (!asked.blockThreads) {
     uint64_t row = dispatch ? rowBytes(layer) : combineRowBytes(layer);
     uint64_t items = uint64_t(asked.tileTokens) * (ceilDiv(row, segmentBytes) + (dispatch ? 1 : 0));
-    bool streaming = dispatch && tokensPerCta > 2 * asked.tileTokens;
+    bool streaming = dispatch && !overLink && tokensPerCta > 2 * asked.tileTokens;
     uint32_t most = streaming ? streamingThreads : mostThreads;
     asked.blockThreads = uint32_t(std::clamp<uint64_t>(std::bit_ceil(32 * items), leastThreads, most));
   }
-  if (!asked.copy)
-    asked.copy = RowCopy::packets;
   if (!asked.grid) {
     uint64_t tiles = std::max<uint64_t>(1, (uint64_t(layer.maxTokens) + asked.tileTokens - 1) / asked.tileTokens);
     asked.grid = std::max(cluster, std::min(share / cluster * cluster, roundUp(tiles, cluster)));

@@ -49,8 +49,7 @@ Result<OperationKernels> OperationKernels::get(Driver &driver, KernelCache &cach
     kernel.report.reason = found.reason;
     kernel.report.milliseconds = found.milliseconds;
     kernel.image = {found.artifact->text, found.artifact->binary, found.artifact->facts.entry};
-    kernel.config = {kernel.report.grid, found.artifact->facts.blockThreads, found.artifact->facts.cluster,
-                     found.artifact->facts.dynamicSharedBytes};
+    kernel.config = {kernel.report.grid, found.artifact->facts.blockThreads, found.artifact->facts.cluster, 0};
   }
   return made;
 }

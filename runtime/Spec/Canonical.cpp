@@ -73,8 +73,6 @@ const std::vector<Field> &fields() {
       number("tile_tokens", [](KernelSpec &s) -> auto & { return s.tileTokens; }),
       named(
           "wait", [](KernelSpec &s) -> auto & { return s.wait; }, parseWaitStrategy),
-      named(
-          "copy", [](KernelSpec &s) -> auto & { return s.copy; }, parseRowCopy),
   };
   return table;
 }

@@ -45,9 +45,8 @@ void ilk_compiler_output_free(ilk_compiler_output *out);
 
 /* The part `meta` is a JSON object:
  *   entry (string), target (string), ptx_isa (string, "8.6"), block_threads, cluster, shared_bytes (numbers),
- *   dynamic_shared_bytes (number, what a launch must ask for; absent: 0), cooperative (bool), remarks (array of
- * strings: each downgrade, said once), findings (array of objects), timings_ms (object: step name to milliseconds),
- * assembler (string) */
+ *   cooperative (bool), remarks (array of strings: each downgrade, said once), findings (array of objects),
+ *   timings_ms (object: step name to milliseconds), assembler (string) */
 
 #ifdef __cplusplus
 }

@@ -28,8 +28,6 @@ constexpr auto schedules =
 constexpr auto strategies = std::to_array<Named<WaitStrategy>>(
     {{WaitStrategy::relaxedFence, "relaxed-fence"}, {WaitStrategy::acquire, "acquire"}});
 
-constexpr auto copies = std::to_array<Named<RowCopy>>({{RowCopy::packets, "packets"}, {RowCopy::bulk, "bulk"}});
-
 template <typename T, size_t n> std::string_view nameOf(const std::array<Named<T>, n> &table, T value) {
   for (const Named<T> &entry : table)
     if (entry.value == value)
@@ -64,12 +62,10 @@ std::string_view name(DType value) { return nameOf(dtypes, value); }
 std::string_view name(KernelKind value) { return nameOf(kinds, value); }
 std::string_view name(Schedule value) { return nameOf(schedules, value); }
 std::string_view name(WaitStrategy value) { return nameOf(strategies, value); }
-std::string_view name(RowCopy value) { return nameOf(copies, value); }
 Result<DType> parseDType(std::string_view text) { return parse(dtypes, "a dtype", text); }
 Result<KernelKind> parseKernelKind(std::string_view text) { return parse(kinds, "a kernel", text); }
 Result<Schedule> parseSchedule(std::string_view text) { return parse(schedules, "a schedule", text); }
 Result<WaitStrategy> parseWaitStrategy(std::string_view text) { return parse(strategies, "a wait strategy", text); }
-Result<RowCopy> parseRowCopy(std::string_view text) { return parse(copies, "a way to copy rows", text); }
 
 uint32_t byteSize(DType dtype) {
   switch (dtype) {

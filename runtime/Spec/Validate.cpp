@@ -3,7 +3,6 @@
 // What can be generated: every rule with the sentence that says what would do.
 #include "interlock/spec.hpp"
 
-#include "runtime/Spec/CopyRing.h"
 #include "runtime/Spec/WindowLayout.h"
 
 #include <fmt/format.h>
@@ -107,15 +106,13 @@ Status validate(const KernelSpec &spec) {
     return refuse("expected 1, 2, 4, 8, 16 or 32 tokens per tile, got {}", spec.tileTokens);
   if (spec.wait == WaitStrategy::relaxedFence && spec.cluster > 1 && !target.restrictedFence)
     return lacks("{} has no restricted fences: expected the wait strategy acquire, got relaxed-fence", target.name);
-  if (uint64_t shared = tableBytes(spec, target); shared + 256 > maxStaticShared)
+  // The tables: slots per rank of a tile (dispatch), or rows and weights per expert of each warp's token (combine).
+  uint64_t shared = spec.kernel == KernelKind::dispatch
+                        ? uint64_t(spec.tileTokens) * (spec.layer.ranks * 4 + 8) + spec.layer.ranks * 4
+                        : uint64_t(spec.blockThreads / target.warpWidth) * spec.layer.topk * 12;
+  if (shared + 256 > maxStaticShared)
     return refuse("expected a tile's tables to fit {} bytes of shared memory, got {}: fewer tokens per tile would do",
                   maxStaticShared, shared);
-  if (spec.copy == RowCopy::bulk && !target.asyncBarrier)
-    return lacks("{} has no bulk copies: expected rows to be copied as packets, got {}", target.name, name(spec.copy));
-  if (spec.copy == RowCopy::bulk && copyRing(spec, target).stages == 0)
-    return refuse("expected a ring of bulk copies for every warp of a CTA to fit the {} bytes of shared memory of {}, "
-                  "got {} threads: fewer would do",
-                  target.maxSharedBytes, target.name, spec.blockThreads);
   return {};
 }
 

@@ -55,10 +55,9 @@ Result<KernelSpec> specOf(const CompileFlags &flags) {
   spec.wait = options.wait.value_or(target.restrictedFence ? WaitStrategy::relaxedFence : WaitStrategy::acquire);
   // The grid is the launch's; only the geometry that is folded into the kernel matters here.
   DeviceInfo device{"", spec.target, 132, 0, 0};
-  LaunchGeometry geometry = defaultGeometry(spec.layer, spec.kernel, spec.cluster, device, 1, options.dispatch);
+  LaunchGeometry geometry = defaultGeometry(spec.layer, spec.kernel, spec.cluster, device, 1, flags.layer.geometry);
   spec.blockThreads = geometry.blockThreads;
   spec.tileTokens = geometry.tileTokens;
-  spec.copy = *geometry.copy;
   ILK_RETURN_IF_ERROR(validate(spec));
   return spec;
 }
@@ -173,8 +172,11 @@ Status compile(const Context &context, const CompileFlags &flags) {
     ILK_ASSIGN_OR_RETURN(product, parseEmit(flags.emit));
   }
   ILK_ASSIGN_OR_RETURN(KernelSpec spec, specOf(flags));
-  nlohmann::json report = {{"kernel", name(spec.kernel)}, {"target", spec.target},   {"schedule", name(spec.schedule)},
-                           {"wait", name(spec.wait)},     {"copy", name(spec.copy)}, {"tile_tokens", spec.tileTokens}};
+  nlohmann::json report = {{"kernel", name(spec.kernel)},
+                           {"target", spec.target},
+                           {"schedule", name(spec.schedule)},
+                           {"wait", name(spec.wait)},
+                           {"tile_tokens", spec.tileTokens}};
   std::string bytes;
   if (product.cached) {
     ILK_ASSIGN_OR_RETURN(auto cache, openCache(context, flags.templates));

@@ -28,7 +28,6 @@ void LayerFlags::addTo(CLI::App &command) {
   command.add_option("--cluster", cluster, "CTAs per cluster: 1, 2, 4 or 8");
   command.add_option("--schedule", schedule, "where tiles come from: grid_stride or claimed");
   command.add_option("--wait", wait, "relaxed-fence or acquire (default: the cheaper one that the target has)");
-  command.add_option("--copy", copy, "how warps move rows: packets or bulk (default: by table)");
   command.add_option("--block", geometry.blockThreads, "threads per CTA (default: by table)");
   command.add_option("--tile", geometry.tileTokens, "tokens per tile (default: by table)");
 }
@@ -75,10 +74,6 @@ Result<LayerSpec> LayerFlags::layer() const {
 Result<OperationOptions> LayerFlags::operation() const {
   OperationOptions options;
   options.dispatch = options.combine = geometry;
-  if (!copy.empty()) {
-    ILK_ASSIGN_OR_RETURN(RowCopy parsed, parseRowCopy(copy));
-    options.dispatch.copy = options.combine.copy = parsed;
-  }
   options.cluster = cluster;
   ILK_ASSIGN_OR_RETURN(options.schedule, parseSchedule(schedule));
   if (!wait.empty()) {

@@ -15,7 +15,7 @@ namespace interlock::tool {
 
 /// Options as typed. A model gives hidden, experts and top-k; options beside it override.
 struct LayerFlags {
-  std::string model, dtype = "bf16", combineDType, schedule = "grid_stride", wait, copy;
+  std::string model, dtype = "bf16", combineDType, schedule = "grid_stride", wait;
   std::optional<uint32_t> ranks, experts, topk, hidden;
   std::vector<uint32_t> tokens;
   uint32_t scaleBytes = 0, capacity = 0, cluster = 1;

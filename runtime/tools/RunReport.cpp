@@ -51,8 +51,7 @@ json kernelJson(const KernelReport &kernel) {
           {"tile_tokens", kernel.spec.tileTokens},
           {"cluster", kernel.spec.cluster},
           {"schedule", name(kernel.spec.schedule)},
-          {"wait", name(kernel.spec.wait)},
-          {"copy", name(kernel.spec.copy)}};
+          {"wait", name(kernel.spec.wait)}};
 }
 } // namespace
 

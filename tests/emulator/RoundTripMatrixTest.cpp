@@ -13,20 +13,6 @@ using test::expectRight;
 
 namespace {
 
-/// With either way to copy rows that the case's chip has.
-void expectRightEitherWay(EndToEndCase each) {
-  auto target = findTarget(each.machine.target);
-  ASSERT_TRUE(target);
-  std::string label = each.label;
-  for (RowCopy copy : {RowCopy::packets, RowCopy::bulk}) {
-    if (copy == RowCopy::bulk && !target->asyncBarrier)
-      continue; // refused when the spec is made (tests/unit/spec)
-    each.trip.operation.dispatch.copy = each.trip.operation.combine.copy = copy;
-    each.label = fmt::format("{}, {}", label, name(copy));
-    expectRight(each);
-  }
-}
-
 constexpr const char *chips[] = {"sm_80", "sm_90a", "sm_100a", "sm_103a", "sm_120a"};
 
 TEST(EndToEnd, EveryType) {
@@ -37,7 +23,7 @@ TEST(EndToEnd, EveryType) {
       each.trip.layer.dtype = dtype;
       each.trip.layer.combineDType = combine;
       each.trip.layer.scaleBytes = byteSize(dtype) == 1 ? 16 : 0;
-      expectRightEitherWay(each);
+      expectRight(each);
     }
 }
 
@@ -56,10 +42,6 @@ TEST(EndToEnd, EveryScheduleClusterTargetAndWait) {
           each.trip.operation.schedule = schedule;
           each.trip.operation.cluster = cluster;
           each.trip.operation.wait = wait;
-          // Each way to copy in half of the cases, with every chip, schedule, cluster and wait.
-          bool bulk = target->asyncBarrier && (wait == WaitStrategy::acquire) == (schedule == Schedule::claimed);
-          each.trip.operation.dispatch.copy = each.trip.operation.combine.copy =
-              bulk ? RowCopy::bulk : RowCopy::packets;
           each.trip.operation.dispatch.grid = each.trip.operation.combine.grid = 2 * cluster;
           each.trip.operation.dispatch.tileTokens = each.trip.operation.combine.tileTokens = 1;
           expectRight(each);
@@ -75,9 +57,7 @@ TEST(EndToEnd, OddShapes) {
   for (const Shape &shape : {Shape{1, 1, 1, 8, DType::bf16, {1}}, Shape{1, 7, 7, 24, DType::bf16, {5}},
                              Shape{2, 3, 1, 8, DType::f16, {0, 1}}, Shape{3, 10, 5, 2888, DType::bf16, {0, 1, 17}},
                              Shape{3, 4, 4, 12, DType::f32, {2, 3, 4}}, // the last rank owns no expert
-                             Shape{4, 64, 32, 64, DType::f32, {9}},
-                             Shape{2, 4, 2, 5000, DType::f32, {6}}, // several pieces a row, however they are copied
-                             Shape{5, 33, 3, 2880, DType::bf16, {3, 0, 0, 1, 2}},
+                             Shape{4, 64, 32, 64, DType::f32, {9}}, Shape{5, 33, 3, 2880, DType::bf16, {3, 0, 0, 1, 2}},
                              Shape{8, 256, 8, 512, DType::bf16, {16}}, Shape{8, 32, 32, 16, DType::f8e5m2, {33, 0}},
                              Shape{33, 66, 6, 16, DType::f16, {2, 0, 3}}, Shape{64, 64, 8, 8, DType::bf16, {1, 2}}}) {
     EndToEndCase each;
@@ -90,7 +70,7 @@ TEST(EndToEnd, OddShapes) {
     each.trip.layer.dtype = shape.dtype;
     each.trip.layer.combineDType = byteSize(shape.dtype) == 1 ? DType::bf16 : shape.dtype;
     each.trip.tokens = shape.tokens;
-    expectRightEitherWay(each);
+    expectRight(each);
   }
 }
 
@@ -102,7 +82,7 @@ TEST(EndToEnd, EveryBlockAndTileAndGrid) {
         each.label = fmt::format("grid {} of {} threads, tile {}", grid, block, tile);
         each.trip.operation.dispatch = each.trip.operation.combine = {grid, block, tile};
         each.steps = 1;
-        expectRightEitherWay(each);
+        expectRight(each);
       }
 }
 
@@ -123,7 +103,7 @@ TEST(EndToEnd, ModesOfCombine) {
       each.label = fmt::format("weighted {}, expert rows {}", weighted, expertRows);
       each.trip.weighted = weighted;
       each.trip.layer.expertRows = expertRows;
-      expectRightEitherWay(each);
+      expectRight(each);
     }
 }
 
@@ -139,7 +119,7 @@ TEST(EndToEnd, SeedsAndResidency) {
         each.trip.operation.cluster = 2;
         each.trip.operation.dispatch.grid = each.trip.operation.combine.grid = 8;
         each.trip.operation.dispatch.tileTokens = each.trip.operation.combine.tileTokens = 1;
-        expectRightEitherWay(each);
+        expectRight(each);
       }
 }
 
@@ -150,7 +130,7 @@ TEST(EndToEnd, RanksThatShareADevice) {
     each.machine.devices = devices;
     each.trip.operation.dispatch = each.trip.operation.combine = {};
     each.trip.tokens = {40};
-    expectRightEitherWay(each);
+    expectRight(each);
   }
 }
 
@@ -159,7 +139,7 @@ TEST(EndToEnd, GraphsAreReplayedWithNewRouting) {
   each.label = "graph";
   each.trip.graph = true;
   each.steps = 12;
-  expectRightEitherWay(each);
+  expectRight(each);
 }
 
 TEST(EndToEnd, SkewAndMasks) {
@@ -169,7 +149,7 @@ TEST(EndToEnd, SkewAndMasks) {
     each.routing.kind = RoutingOptions::Kind::zipf;
     each.routing.skew = 4;
     each.routing.mask = mask;
-    expectRightEitherWay(each);
+    expectRight(each);
   }
 }
 
@@ -199,8 +179,7 @@ TEST(EndToEnd, EverythingAgainstEverything) {
     operation.schedule = Schedule(random.below(2));
     operation.cluster = clusters ? 1u << random.below(4) : 1;
     for (LaunchGeometry *geometry : {&operation.dispatch, &operation.combine})
-      *geometry = {operation.cluster * (1 + random.below(3)), 32 * (1 + random.below(8)), 1u << random.below(6),
-                   clusters && random.below(2) ? RowCopy::bulk : RowCopy::packets};
+      *geometry = {operation.cluster * (1 + random.below(3)), 32 * (1 + random.below(8)), 1u << random.below(6)};
     each.machine.residency = random.below(2) ? 0 : operation.cluster * (1 + random.below(4));
     each.machine.seed = each.routing.seed = each.trip.seed = i;
     each.routing.kind = random.below(2) ? RoutingOptions::Kind::zipf : RoutingOptions::Kind::uniform;

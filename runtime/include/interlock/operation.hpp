@@ -17,13 +17,11 @@ namespace interlock INTERLOCK_API {
 
 class KernelCache;
 
-/// How one kernel is cut up and launched; what is 0 or none takes the default for the layer and the device
-/// (defaultGeometry).
+/// How one kernel is launched; 0 takes the default for the layer and the device (defaultGeometry).
 struct LaunchGeometry {
-  uint32_t grid = 0;           ///< CTAs; a multiple of the cluster size. Any grid gives the same results
-  uint32_t blockThreads = 0;   ///< threads per CTA
-  uint32_t tileTokens = 0;     ///< consecutive tokens per tile
-  std::optional<RowCopy> copy; ///< how warps move rows
+  uint32_t grid = 0;         ///< CTAs; a multiple of the cluster size. Any grid gives the same results
+  uint32_t blockThreads = 0; ///< threads per CTA
+  uint32_t tileTokens = 0;   ///< consecutive tokens per tile
 };
 
 struct OperationOptions {
@@ -34,8 +32,8 @@ struct OperationOptions {
   uint64_t timeoutNs = 10'000'000'000; ///< bound of every wait inside a kernel
 };
 
-/// Fills what is 0 or none in `asked`. Ranks that share a device wait for each other, so their grids together must be
-/// resident: each gets at most its share of the multiprocessors, in whole clusters.
+/// Fills what is 0 in `asked`. Ranks that share a device wait for each other, so their grids together must be resident:
+/// each gets at most its share of the multiprocessors, in whole clusters.
 LaunchGeometry defaultGeometry(const LayerSpec &layer, KernelKind kind, uint32_t cluster, const DeviceInfo &device,
                                uint32_t ranksOnDevice, LaunchGeometry asked = {});
 

@@ -22,9 +22,6 @@ enum class Schedule : uint8_t { gridStride, claimed };
 /// How a wait on an mbarrier that a peer CTA completes is lowered: a relaxed try_wait loop with one restricted acquire
 /// fence behind it (PTX ISA 8.6, sm_90), or `.acquire.cluster` on the wait itself.
 enum class WaitStrategy : uint8_t { relaxedFence, acquire };
-/// How a warp moves its part of a row: 16-byte packets through registers, or bulk copies through a ring in shared
-/// memory that its first lane issues (chips with asynchronous barriers), which keep more bytes in flight.
-enum class RowCopy : uint8_t { packets, bulk };
 
 /// The MoE layer and its wire format: what dispatch and combine have in common, and what the symmetric window depends
 /// on.
@@ -55,7 +52,6 @@ struct KernelSpec {
   uint32_t blockThreads = 512; ///< threads per CTA: a multiple of the warp width, at most 1024
   uint32_t tileTokens = 8;     ///< consecutive tokens per tile: 1, 2, 4, 8, 16 or 32
   WaitStrategy wait = WaitStrategy::relaxedFence;
-  RowCopy copy = RowCopy::packets;
 
   bool operator==(const KernelSpec &) const = default;
 };
@@ -79,12 +75,10 @@ std::string_view name(DType);
 std::string_view name(KernelKind);
 std::string_view name(Schedule);
 std::string_view name(WaitStrategy);
-std::string_view name(RowCopy);
 [[nodiscard]] Result<DType> parseDType(std::string_view);
 [[nodiscard]] Result<KernelKind> parseKernelKind(std::string_view);
 [[nodiscard]] Result<Schedule> parseSchedule(std::string_view);
 [[nodiscard]] Result<WaitStrategy> parseWaitStrategy(std::string_view);
-[[nodiscard]] Result<RowCopy> parseRowCopy(std::string_view);
 
 /// A chip that kernels can be generated for, from Targets.def.
 struct TargetInfo {

@@ -39,7 +39,35 @@ TEST(Geometry, FewTokensTakeFewCtas) {
   DeviceInfo h200{"NVIDIA H200", "sm_90a", 132, 90, 13000};
   EXPECT_EQ(defaultGeometry(layerOf(1), KernelKind::dispatch, 1, h200, 1).grid, 1u);
   EXPECT_EQ(defaultGeometry(layerOf(1), KernelKind::dispatch, 4, h200, 1).grid, 4u);
-  EXPECT_EQ(defaultGeometry(layerOf(8192), KernelKind::dispatch, 1, h200, 1).grid, 132u);
+  EXPECT_EQ(defaultGeometry(layerOf(8192), KernelKind::dispatch, 1, h200, 2).grid, 66u);
+}
+
+// What two H200s showed: few CTAs fill the link, and a short operation takes more of them.
+TEST(Geometry, ARankAloneOnItsDeviceLeavesMostOfItToOthers) {
+  DeviceInfo h200{"NVIDIA H200", "sm_90a", 132, 90, 13000};
+  LaunchGeometry dispatch = defaultGeometry(layerOf(8192), KernelKind::dispatch, 1, h200, 1);
+  EXPECT_EQ(dispatch.grid, 16u);
+  EXPECT_EQ(dispatch.tileTokens, 16u);
+  EXPECT_EQ(dispatch.blockThreads, 1024u);
+  LaunchGeometry combine = defaultGeometry(layerOf(8192), KernelKind::combine, 1, h200, 1);
+  EXPECT_EQ(combine.grid, 24u);
+  EXPECT_EQ(combine.tileTokens, 32u);
+  for (KernelKind kind : {KernelKind::dispatch, KernelKind::combine}) {
+    LaunchGeometry few = defaultGeometry(layerOf(128), kind, 1, h200, 1);
+    EXPECT_EQ(few.grid, 32u);
+    EXPECT_EQ(few.tileTokens, 4u);
+  }
+  // A group of one has no link.
+  LayerSpec alone = layerOf(8192);
+  alone.ranks = 1;
+  EXPECT_EQ(defaultGeometry(alone, KernelKind::dispatch, 1, h200, 1).grid, 132u);
+}
+
+// Fewer CTAs take larger tiles.
+TEST(Geometry, TheTileFollowsTheGridThatIsAskedFor) {
+  DeviceInfo h200{"NVIDIA H200", "sm_90a", 132, 90, 13000};
+  EXPECT_EQ(defaultGeometry(layerOf(128), KernelKind::dispatch, 1, h200, 2, {8, 0, 0}).tileTokens, 8u);
+  EXPECT_EQ(defaultGeometry(layerOf(128), KernelKind::combine, 1, h200, 1, {132, 0, 0}).tileTokens, 1u);
 }
 
 TEST(Geometry, WhatIsAskedForStays) {

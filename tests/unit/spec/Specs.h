@@ -50,7 +50,6 @@ inline const std::vector<Change> &changes() {
       {"block_threads", [](KernelSpec &s) { s.blockThreads = 256; }},
       {"tile_tokens", [](KernelSpec &s) { s.tileTokens = 16; }},
       {"wait", [](KernelSpec &s) { s.wait = WaitStrategy::acquire; }},
-      {"copy", [](KernelSpec &s) { s.copy = RowCopy::bulk; }},
   };
   return all;
 }

@@ -36,7 +36,6 @@ TEST(Names, ReadBackAndListWhatWouldDo) {
   expectInverse<KernelKind>({KernelKind::dispatch, KernelKind::combine}, parseKernelKind);
   expectInverse<Schedule>({Schedule::gridStride, Schedule::claimed}, parseSchedule);
   expectInverse<WaitStrategy>({WaitStrategy::relaxedFence, WaitStrategy::acquire}, parseWaitStrategy);
-  expectInverse<RowCopy>({RowCopy::packets, RowCopy::bulk}, parseRowCopy);
 }
 
 TEST(Names, BytesOfAnElement) {
