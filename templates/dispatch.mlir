@@ -137,6 +137,8 @@ func.func private @assign_slots(%ids: i64, %live: i64, %first: i32, %tokens: i32
       %next = arith.addi %base, %total : i32
       ep.store %next, %count_p : i32, !sync.ptr<shared>
     }
+    // and sees what lane 0 wrote before it reads a count again
+    sync.warp_barrier
     scf.if %goes {
       %i = arith.addi %row, %rank : i32
       %p = func.call @shared_at(%slots, %i, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>

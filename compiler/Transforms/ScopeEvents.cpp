@@ -83,7 +83,8 @@ public:
         .Case<sync::StoreAsyncOp, sync::BulkCopyOp, sync::BulkCommitOp, sync::BulkWaitOp>(
             [&](auto copy) { tellCopy(copy); })
         .Case<sync::CtaBarrierOp>([&](auto) { ctaBarrier(); })
-        .Case<sync::WarpBarrierOp, ep::BallotOp, ep::ShuffleOp, ep::ScanOp>([&](auto) { make(EventKind::warpBarrier); })
+        // A ballot or a shuffle makes lanes meet, but only bar.warp.sync is said to order memory among them.
+        .Case<sync::WarpBarrierOp>([&](auto) { make(EventKind::warpBarrier); })
         .Case<sync::ClusterArriveOp>([&](auto arrive) { cluster(EventKind::clusterArrive, arrive.getSem()); })
         .Case<sync::ClusterWaitOp>([&](auto wait) { cluster(EventKind::clusterWait, wait.getSem()); })
         .Case<sync::HandoffOp>([&](auto handoff) { tellHandoff(handoff); })
