@@ -61,6 +61,19 @@ struct Value {
   uint8_t count = 0;
   bool remote = false; ///< an address in the shared memory of a CTA that mapa chose
   bool known = false;  ///< false: nothing is known, not even a symbol
+  static Value ofSymbol(uint32_t symbol) {
+    Value v;
+    v.known = true;
+    v.terms[0] = {symbol, 1};
+    v.count = 1;
+    return v;
+  }
+  static Value ofConstant(int64_t constant) {
+    Value v;
+    v.known = true;
+    v.constant = constant;
+    return v;
+  }
   bool isConstant() const { return known && root == noRoot && count == 0; }
   bool isPlace() const { return known && root != noRoot; }
 };

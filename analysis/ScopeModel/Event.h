@@ -109,12 +109,10 @@ struct Event {
   bool expects = false;                    ///< barrierArrive, barrierExpect: the barrier is told of bytes to come
   bool readsOnly = false;                  ///< asyncWait
   bool forShared = true, forGlobal = true; ///< proxyFence: the memory that it covers
-  bool inPollLoop = false;                 ///< it is inside a loop that ends by a poll, so it is done after every try
   bool carriesData = false;      ///< a poll: what it read last is used behind the loop, so that it is data itself
   bool multicast = false;        ///< asyncCopy: into the same place of several CTAs
   bool multimem = false;         ///< goes to all GPUs of a multicast object
   bool reduces = false;          ///< asyncCopy: combines with what is there
-  bool aligned = true;           ///< ctaBarrier: all threads of the CTA take part, as far as is known
   bool reusesBarrier = false;    ///< barrierWait: in a loop, beyond its own retries, on the same barrier each time
   bool localForm = false;        ///< the form that is for the thread's own CTA
   bool spelled = true;           ///< fence: its order is written out (membar has no choice)
