@@ -12,6 +12,8 @@ namespace {
 constexpr uint32_t maxPollBlocks = 48;
 /// A condition is made of few instructions.
 constexpr size_t maxSlice = 24;
+/// So many registers of a waiting loop can hold what it read.
+constexpr size_t maxMade = 64;
 /// A register that is written in more places tells nothing.
 constexpr size_t maxDefinitions = 8;
 /// A result is told to others soon after it came.
@@ -191,7 +193,7 @@ bool Waits::carriesData(uint32_t node, const WaitShape &shape) const {
   };
   auto add = [&](const ptx::Operand &o, uint32_t n) {
     if (o.kind == ptx::OperandKind::reg && flat.function(flat.nodes[n]).registers[o.index].type != ptx::Type::pred &&
-        !isMade(o, n))
+        made.size() < maxMade && !isMade(o, n))
       made.push_back(flat.reg(flat.nodes[n], o.index));
   };
   for (uint32_t b = 0; b < flat.blocks.size(); ++b) {

@@ -9,6 +9,9 @@
 namespace interlock::scope {
 namespace {
 
+/// Loops are nested, and entered from the side, so often that no more visits are needed. Beyond that facts are left
+/// out: all of them are of the kind "there is a path", so that less is found and nothing wrong.
+constexpr size_t visitsPerBlock = 24;
 /// A chain of hand-offs is followed this far.
 constexpr int maxHops = 4;
 
@@ -147,12 +150,17 @@ void Flow::solve() {
     position[order[i]] = i;
   // Blocks in reverse postorder, again and again until a pass finds nothing to do: loops need one pass a nesting level.
   std::vector<bool> todo(order.size(), true);
+  size_t visits = visitsPerBlock * order.size();
   for (bool again = true; again;) {
     again = false;
     for (uint32_t i = 0; i < order.size(); ++i) {
       if (!todo[i])
         continue;
       todo[i] = false;
+      if (visits-- == 0) {
+        complete = false;
+        return;
+      }
       uint32_t b = order[i];
       const Block &block = program.blocks[b];
       State changed;

@@ -66,6 +66,8 @@ public:
   /// Releases and waits that meet have the same group: those of one object, and those of one barrier of the CTA that
   /// different threads pass at different places. ~0u: none.
   uint32_t group(uint32_t event) const { return groupOf[event]; }
+  /// False if the program was too twisted to follow all paths.
+  bool isComplete() const { return complete; }
   uint32_t groups() const { return uint32_t(heardAt.size()); }
 
   /// Calls `visit(block, event, state)` for each event that can be reached, with the state before it.
@@ -99,6 +101,7 @@ private:
 
   const Program &program;
   const Sites &sites;
+  bool complete = true;
   std::vector<uint32_t> order; ///< reachable blocks in reverse postorder
   std::vector<State> in;
   /// By object: the waits on it, and the copies that complete on it.

@@ -18,7 +18,8 @@ bool touchesPeer(const Event &e) {
 
 void judgeLifetime(Judge &judge) {
   const Program &program = judge.program;
-  if (program.clusterSize == 1 || !program.kernel)
+  // What is asked here is whether something has been done, which a path that was left out may have.
+  if (program.clusterSize == 1 || !program.kernel || !judge.flow.isComplete())
     return;
   std::vector<bool> waitedOn(program.objects.size()), answered(program.objects.size());
   std::optional<uint32_t> lastSent, unanswered, lastPlain;
