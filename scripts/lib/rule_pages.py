@@ -22,7 +22,7 @@ def explained(lint):
 def tests(corpus):
     """({rule: [flagged file]}, {rule: [clean file]}, problems)"""
     flagged, clean, problems = {}, {}, []
-    for path in sorted((corpus / "flag").glob("*.ptx")):
+    for path in sorted((corpus / "flag").glob("*.ptx")) + sorted((corpus / "note").glob("*.ptx")):
         match = FLAGGED.match(path.read_text())
         if match:
             flagged.setdefault(match[1], []).append(path)

@@ -167,14 +167,13 @@ private:
     ILK_RETURN_IF_ERROR(delay(rank, random));
     ILK_ASSIGN_OR_RETURN(RoutingHandle handle,
                          operation.dispatch(r, rank.stream,
-                                            {rank.x.address() + row * hidden * 4, 0, rank.ids.address() + row * topk * 4,
-                                             rank.weights.address(), tokens}));
+                                            {rank.x.address() + row * hidden * 4, 0,
+                                             rank.ids.address() + row * topk * 4, rank.weights.address(), tokens}));
     ILK_RETURN_IF_ERROR(delay(rank, random));
     ILK_ASSIGN_OR_RETURN(LandedRows landed, operation.landed(handle));
+    ILK_RETURN_IF_ERROR(driver.copy(rank.stream, rank.landed.address() + step * regionBytes, landed.rows, regionBytes));
     ILK_RETURN_IF_ERROR(
-        driver.copy(rank.stream, rank.landed.address() + step * regionBytes, landed.rows, regionBytes));
-    ILK_RETURN_IF_ERROR(driver.copy(rank.stream, rank.counts.address() + step * ranks.size() * 4, landed.counts,
-                                    ranks.size() * 4));
+        driver.copy(rank.stream, rank.counts.address() + step * ranks.size() * 4, landed.counts, ranks.size() * 4));
     ILK_RETURN_IF_ERROR(driver.copy(rank.stream, landed.expertOut, landed.rows, regionBytes));
     ILK_RETURN_IF_ERROR(delay(rank, random));
     return operation.combine(r, rank.stream, handle, {rank.out.address() + row * hidden * 4, 0, 0, tokens});

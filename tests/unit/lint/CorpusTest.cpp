@@ -1,7 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// Walks tests/corpus/ptx: what is in flag/ yields the rule that its first line names, before any other; what is in
-// clean/ yields nothing at warning or above.
+// Walks tests/corpus/ptx: what is in flag/, and in note/ at the severity of a note, yields the rule that its first line
+// names before any other; what is in clean/ yields nothing at warning or above.
 #include "tests/unit/lint/Check.h"
 
 #include <filesystem>
@@ -59,6 +59,7 @@ TEST_P(Clean, HasNothingAtWarningOrAbove) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Corpus, Flagged, testing::ValuesIn(filesIn("flag")), testName);
+INSTANTIATE_TEST_SUITE_P(CorpusNotes, Flagged, testing::ValuesIn(filesIn("note")), testName);
 INSTANTIATE_TEST_SUITE_P(Corpus, Clean, testing::ValuesIn(filesIn("clean")), testName);
 
 } // namespace
