@@ -7,8 +7,10 @@
 #include "runtime/Memory/DeviceBuffer.h"
 #include "runtime/Ops/Random.h"
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
-#include <numeric>
+#include <optional>
 
 using namespace interlock;
 
@@ -51,16 +53,12 @@ float tag(uint32_t rank, uint32_t step, uint32_t token, uint32_t j) {
 
 /// Mostly short or none, now and then as long as a slow step of an engine.
 uint64_t drawDelay(Random &random) {
-  switch (random.below(64)) {
-  case 0:
+  uint32_t kind = random.below(64);
+  if (kind == 0)
     return random.below(2'000'000);
-  case 1 ... 20:
+  if (kind <= 20)
     return random.below(60'000);
-  case 21 ... 40:
-    return random.below(5'000);
-  default:
-    return 0;
-  }
+  return kind <= 40 ? random.below(5'000) : 0;
 }
 
 struct Rank {
