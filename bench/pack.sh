@@ -30,8 +30,8 @@ done
 install bench/device.sh bench/nccl_all_to_all.py "$stage/$name/"
 git rev-parse HEAD >"$stage/$name/COMMIT" 2>/dev/null || echo unknown >"$stage/$name/COMMIT"
 
-# Everything outside glibc that something here loads.
-find "$stage/$name/bin" "$stage/$name/lib" -type f -exec ldd {} + 2>/dev/null |
+# Everything outside glibc that something here loads; ldd fails on a static program.
+{ find "$stage/$name/bin" "$stage/$name/lib" -type f -exec ldd {} + 2>/dev/null || true; } |
   awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u |
   grep -vE '/(ld-linux[^/]*|lib(c|m|dl|rt|pthread))\.so[^/]*$' |
   while read -r library; do
