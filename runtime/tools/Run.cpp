@@ -20,7 +20,7 @@ struct RunFlags {
   LayerFlags layer;
   std::string device, target, routing = "uniform";
   double mask = 0;
-  uint32_t residency = 0, steps = 1, timeoutMs = 10'000;
+  uint32_t residency = 0, steps = 1, timeoutMs = 10'000, meetTimeoutMs = 120'000;
   uint32_t processes = 1;
   std::optional<uint32_t> process;
   std::string rendezvous;
@@ -146,7 +146,8 @@ Result<nlohmann::json> run(Context &context, const RunFlags &flags) {
   ILK_ASSIGN_OR_RETURN(std::unique_ptr<KernelCache> cache, openCache(context, {}));
   if (flags.process) {
     ProcessGroup group{*flags.process, flags.processes, ownRanks(flags, *driver, options.layer.ranks), {}};
-    ILK_ASSIGN_OR_RETURN(group.allgather, meet({flags.rendezvous, group.process, group.processes}));
+    ILK_ASSIGN_OR_RETURN(group.allgather,
+                         meet({flags.rendezvous, group.process, group.processes, flags.meetTimeoutMs}));
     options.group = std::move(group);
   }
   ILK_ASSIGN_OR_RETURN(RoundTrip trip, RoundTrip::create(*driver, *cache, options));
@@ -175,6 +176,8 @@ void addRun(CLI::App &app, Context &context) {
   command->add_option("--processes", flags->processes, "spread the ranks over processes, which this one starts");
   command->add_option("--process", flags->process, "be this one of them, started by somebody else");
   command->add_option("--rendezvous", flags->rendezvous, "with --process: a path, the same in all, where they meet");
+  command->add_option("--meet-timeout-ms", flags->meetTimeoutMs,
+                      "bound of the processes' waits for each other's set-up");
   command->add_option("--timeout-ms", flags->timeoutMs, "bound of every wait in a kernel");
   command->add_flag("--graph", flags->graph, "capture the launches once and replay them");
   command->add_flag("--sum", flags->sum, "combine adds the rows without their weights");
