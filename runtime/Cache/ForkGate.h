@@ -7,7 +7,7 @@
 
 namespace interlock {
 
-/// Stands for one call into the compiler.
+/// Stands for one call into the compiler, or for a miss of the cache.
 class ForkGate {
 public:
   /// Must have been called before the first pass. Has an effect once.

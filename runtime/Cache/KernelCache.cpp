@@ -3,6 +3,7 @@
 
 #include "runtime/Cache/CacheLog.h"
 #include "runtime/Cache/EntryFile.h"
+#include "runtime/Cache/ForkGate.h"
 #include "runtime/Cache/Key.h"
 #include "runtime/Cache/MemoryStore.h"
 #include "runtime/Spec/Fork.h"
@@ -235,6 +236,8 @@ Result<Lookup> KernelCache::get(const KernelSpec &spec) {
   // Not timed: looking at the clock twice would take longer than the lookup.
   if (auto artifact = my.memory.find(spec))
     return hit(std::move(artifact));
+  // Everything behind this may make a static object for the first time, which a child of a fork would wait for.
+  ForkGate gate;
   auto begin = Clock::now();
   ILK_RETURN_IF_ERROR(validate(spec));
   std::shared_ptr<MemoryStore::Slot> slot = my.memory.slotFor(spec);

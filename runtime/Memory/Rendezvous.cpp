@@ -23,6 +23,7 @@ public:
 
 private:
   Status gatherSpokes();
+  std::string absent() const;
   /// At process 0: what all gave, or who is gone. Everybody is told.
   Result<std::vector<std::string>> hub(std::string_view mine);
   Result<std::vector<std::string>> spoke(std::string_view mine);
@@ -49,6 +50,15 @@ Status Star::connect() {
   return {};
 }
 
+/// "process 1, process 3": those that have not come.
+std::string Star::absent() const {
+  std::string names;
+  for (uint32_t process = 1; process < options.processes; ++process)
+    if (!connections[process - 1])
+      names += fmt::format("{}process {}", names.empty() ? "" : ", ", process);
+  return names;
+}
+
 Status Star::gatherSpokes() {
   Deadline deadline(options.timeoutMs);
   ILK_ASSIGN_OR_RETURN(FileDescriptor listener, listenAt(options.path, options.processes));
@@ -66,6 +76,8 @@ Status Star::gatherSpokes() {
       --missing;
       return {};
     }();
+    if (!met && met.error().code == Code::timeout)
+      met = makeError(Code::timeout, fmt::format("{} did not come to the meeting in time", absent()));
   }
   unlink(options.path.c_str());
   return met;
