@@ -24,6 +24,7 @@ public:
 private:
   Status gatherSpokes();
   std::string absent() const;
+  void tellWhy();
   /// At process 0: what all gave, or who is gone. Everybody is told.
   Result<std::vector<std::string>> hub(std::string_view mine);
   Result<std::vector<std::string>> spoke(std::string_view mine);
@@ -110,10 +111,11 @@ Result<std::vector<std::string>> Star::hub(std::string_view mine) {
 
 Result<std::vector<std::string>> Star::spoke(std::string_view mine) {
   Deadline deadline(options.timeoutMs);
-  auto reply = [&]() -> Result<std::string> {
-    ILK_RETURN_IF_ERROR(sendMessage(connections[0], mine, deadline));
-    return receiveMessage(connections[0], deadline);
-  }();
+  // Process 0 may have gone and left word why: what it wrote last can be read also where nothing can be sent any more.
+  Status sent = sendMessage(connections[0], mine, deadline);
+  auto reply = receiveMessage(connections[0], deadline);
+  if (!reply && !sent)
+    reply = tl::unexpected(sent.error());
   if (!reply)
     return tl::unexpected(about(0, std::move(reply).error()));
   auto decoded = nlohmann::json::from_cbor(*reply, /*strict=*/true, /*allow_exceptions=*/false);
@@ -131,12 +133,23 @@ Result<std::vector<std::string>> Star::spoke(std::string_view mine) {
   return all;
 }
 
+/// A last word to those that are still there: whom they have lost.
+void Star::tellWhy() {
+  Deadline deadline(options.timeoutMs);
+  std::vector<uint8_t> encoded = nlohmann::json::to_cbor(nlohmann::json::array({broken}));
+  std::string_view bytes(reinterpret_cast<const char *>(encoded.data()), encoded.size());
+  for (FileDescriptor &connection : connections)
+    (void)sendMessage(connection, bytes, deadline); // one that is gone needs no word
+}
+
 Result<std::vector<std::string>> Star::allgather(std::string_view mine) {
   if (!broken.empty())
     return makeError(Code::device, broken);
   auto all = options.process == 0 ? hub(mine) : spoke(mine);
   if (!all) {
     broken = all.error().message;
+    if (options.process == 0)
+      tellWhy();
     connections.clear(); // so that nobody waits for this process
   }
   return all;
