@@ -110,12 +110,15 @@ private:
 
   void sharedMemory(uint32_t block, uint32_t event, Site b, const State &state, const Unordered::Set &set) {
     const SiteInfo &here = sites.list[b];
-    if (judge.object(*here.access).space != Space::shared)
+    // Asynchronous operations are over by their own completion, which other rules ask for.
+    auto async = [&](uint32_t e) { return judge.program.events[e].completion != Completion::none; };
+    if (judge.object(*here.access).space != Space::shared || async(event))
       return;
     const Actor &actor = judge.program.blocks[block].actor;
     for (Site a : sites.byObject[here.access->object]) {
       const Actor &other = judge.actorOf(a);
-      if (!set[a] || !conflict(sites.list[a], here) || sameThread(actor, other) || inOtherCtas(actor, other) ||
+      if (!set[a] || async(sites.list[a].event) || !conflict(sites.list[a], here) || sameThread(actor, other) ||
+          inOtherCtas(actor, other) ||
           ((sameWarp(actor, other) || ownPiece(*sites.list[a].access, *here.access)) && !state.has(unlaned, a)))
         continue;
       judge.report(
