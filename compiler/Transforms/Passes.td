@@ -63,8 +63,11 @@ def VerifyScopes : Pass<"sync-verify-scopes", "mlir::func::FuncOp"> {
     For each hand-off both directions are judged: the full direction (`publish` releases, `consumer_wait` acquires) and
     the empty direction (`consumer_release` releases, `producer_acquire` and `producer_tail` acquire). Each side is
     compared with the distance between the two actors, never with the other side's scope (PTX ISA, "Morally strong
-    operations"). A hand-off that is published but never drained, or waited for but never freed, is refused too. The pass
-    rewrites nothing.
+    operations"). A hand-off that is published but never drained, or waited for but never freed, is refused too.
+
+    If they are right, the whole function is told to `analysis/ScopeModel` in its events, and every finding stands at its
+    operation, with the rule's id and what would do: signals between ranks, barriers, fences, proxies, asynchronous copies,
+    and accesses that nothing orders at all. What would cost more than needed is a remark. The pass rewrites nothing.
   }];
 }
 

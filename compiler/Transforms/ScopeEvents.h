@@ -7,12 +7,11 @@
 
 namespace interlock {
 
-/// The events of one operation, in order; none if it touches no memory and no other thread. `threads` says whether only
-/// one thread of the CTA executes an event that all threads' operation stands for.
 struct ScopeEvent {
   scope::Event event;
-  bool oneThread = false;
+  bool oneThread = false; ///< only one thread of the CTA does it, though all of them execute the operation
 };
+/// The events of one operation, in order; none if it touches no memory and no other thread.
 std::vector<ScopeEvent> scopeEventsOf(mlir::Operation *op, ScopeAddresses &addresses);
 
 } // namespace interlock

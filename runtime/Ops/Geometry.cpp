@@ -16,7 +16,7 @@ constexpr uint32_t segmentBytes = 4 * 32 * 16;
 /// Tokens per tile at most: beyond these nothing was gained.
 constexpr uint32_t dispatchTile = 8, combineTile = 16;
 /// A rank alone on its device sends to others over a link, which few multiprocessors fill: more of them win little or
-/// lose (bench/results/two_gpus.json). Few tokens are bound by latency, and take more.
+/// lose (bench/results/two_gpus_sweep.json). Few tokens are bound by latency, and take more.
 constexpr uint32_t linkDispatchCtas = 16, linkCombineCtas = 24, linkLatencyCtas = 32, linkLatencyTokens = 1024;
 constexpr uint32_t linkDispatchTile = 16, linkCombineTile = 32;
 /// A dispatch of many tiles is bound by memory and gains nothing from more threads; a short one and a combine hide

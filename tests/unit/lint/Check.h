@@ -9,42 +9,18 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include <sstream>
-
 namespace interlock::lint {
-
-/// The contract that a text states in comments, as far as the tests use it.
-inline Contract contractIn(const std::string &text) {
-  Contract contract;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    unsigned param = 0;
-    char word[32] = {};
-    if (std::sscanf(line.c_str(), "// contract: param %u %31s", &param, word) != 2)
-      continue;
-    static const std::pair<std::string, Peers> peers[] = {{"cta", Peers::cta},
-                                                          {"cluster", Peers::cluster},
-                                                          {"gpu", Peers::gpu},
-                                                          {"sys", Peers::sys},
-                                                          {"nic", Peers::nic}};
-    std::string said = word;
-    for (auto &[name, value] : peers)
-      if (said == "peers=" + name)
-        contract.params[""][param].peers = value;
-    if (said == "ro-during-kernel")
-      contract.params[""][param].readOnlyDuringKernel = true;
-    if (said == "pairs-across-kernels")
-      contract.params[""][param].pairsAcrossKernels = true;
-  }
-  return contract;
-}
 
 inline Report checkText(const std::string &text, Options options = {}) {
   auto module = ptx::read(text, "test.ptx");
   EXPECT_TRUE(module) << (module ? "" : module.error().str());
   if (!module)
     return {};
-  options.contract = contractIn(text);
+  auto contract = contractOfComments(text, *module, "test.ptx");
+  EXPECT_TRUE(contract) << (contract ? "" : contract.error().str());
+  if (!contract)
+    return {};
+  options.contract = *contract;
   return check(*module, options);
 }
 
