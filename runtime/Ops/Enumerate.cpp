@@ -15,8 +15,9 @@ Result<KernelReport> planKernel(const LayerSpec &layer, KernelKind kind, const D
   ILK_RETURN_IF_ERROR(validate(layer));
   ILK_ASSIGN_OR_RETURN(TargetInfo target, findTarget(device.target));
   WaitStrategy cheapest = target.restrictedFence ? WaitStrategy::relaxedFence : WaitStrategy::acquire;
-  LaunchGeometry geometry = defaultGeometry(layer, kind, options.cluster, device, sharing,
-                                            kind == KernelKind::dispatch ? options.dispatch : options.combine);
+  LaunchGeometry geometry =
+      defaultGeometry(layer, kind, options.cluster, device, sharing,
+                      kind == KernelKind::dispatch ? options.dispatch : options.combine, options.schedule);
   KernelReport report;
   report.spec = {kind,
                  layer,

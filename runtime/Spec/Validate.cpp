@@ -99,6 +99,9 @@ Status validate(const KernelSpec &spec) {
     return refuse("expected a cluster of 1, 2, 4 or 8 CTAs, got {}", spec.cluster);
   if (spec.cluster > 1 && !target.clusters)
     return lacks("{} has no thread-block clusters: expected a cluster of 1, got {}", target.name, spec.cluster);
+  if (spec.schedule == Schedule::clc && !hasLaunchControl(target))
+    return lacks("{} has no cluster launch control: expected schedule grid_stride or claimed, got {}", target.name,
+                 name(spec.schedule));
   if (spec.blockThreads == 0 || spec.blockThreads % target.warpWidth || spec.blockThreads > maxThreads)
     return refuse("expected threads per CTA to be a multiple of {} and at most {}, got {}", target.warpWidth,
                   maxThreads, spec.blockThreads);

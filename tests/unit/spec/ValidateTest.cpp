@@ -199,6 +199,17 @@ TEST(ValidateKernel, WhatAChipLacks) {
   }
 }
 
+TEST(ValidateKernel, ClusterLaunchControlNeedsItsChips) {
+  KernelSpec spec = smallSpec();
+  spec.schedule = Schedule::clc;
+  for (const char *chip : {"sm_100a", "sm_103a", "sm_120a"}) {
+    spec.target = chip;
+    expectKernel(spec, true);
+  }
+  spec.target = "sm_90a";
+  expectKernel(spec, false, Code::unsupported, "sm_90a has no cluster launch control");
+}
+
 TEST(ValidateKernel, ALayerThatIsWrongIsRefusedToo) {
   KernelSpec spec = smallSpec();
   spec.layer.topk = 33;
