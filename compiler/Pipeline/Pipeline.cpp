@@ -64,8 +64,8 @@ void addExpandPasses(OpPassManager &passes, const PipelineOptions &options) {
   ExpandStagesOptions expand;
   expand.templateDir = options.templateDir;
   passes.addPass(createExpandStages(expand));
-  passes.addPass(createInlinerPass());
-  passes.addPass(createSymbolDCEPass());
+  // Without its own clean-up of every function, which the passes behind it do once. It drops what it has inlined.
+  passes.addPass(createInlinerPass({}, [](OpPassManager &) {}));
   passes.addNestedPass<func::FuncOp>(createLowerTiles());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
@@ -83,13 +83,10 @@ void addLoweringPasses(OpPassManager &passes, const PipelineOptions &options) {
   if (!options.target.restrictedFence)
     waits.strategy = std::string(name(WaitStrategy::acquire));
   passes.addNestedPass<func::FuncOp>(createLowerWaits(waits));
-  passes.addPass(createCanonicalizerPass());
-  passes.addPass(createCSEPass());
   ConvertInterlockToNVVMOptions convert;
   convert.chip = std::string(options.target.name);
+  // What it leaves to clean up LLVM cleans up anyway: with canonicalisation here every PTX text came out the same.
   passes.addPass(createConvertInterlockToNVVM(convert));
-  passes.addPass(createCanonicalizerPass());
-  passes.addPass(createCSEPass());
 }
 
 void registerPassesAndPipelines() {

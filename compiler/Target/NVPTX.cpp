@@ -99,7 +99,6 @@ llvm::FunctionPassManager optimisations() {
   rotate.addPass(llvm::LICMPass(llvm::LICMOptions()));
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(rotate), /*UseMemorySSA=*/true));
   passes.addPass(llvm::SimplifyCFGPass());
-  passes.addPass(instCombine());
   llvm::LoopPassManager unroll;
   unroll.addPass(llvm::IndVarSimplifyPass());
   unroll.addPass(llvm::LoopFullUnrollPass());
@@ -110,7 +109,6 @@ llvm::FunctionPassManager optimisations() {
   hoist.addPass(llvm::LICMPass(llvm::LICMOptions()));
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(hoist), /*UseMemorySSA=*/true));
   passes.addPass(llvm::SimplifyCFGPass());
-  passes.addPass(instCombine());
   return passes;
 }
 
