@@ -273,11 +273,8 @@ func.func @ep_combine(%window: i64, %stride: i64, %out: i64, %out_weights: i64, 
   %eight = arith.constant 8 : i64
   %warps = arith.constant #warps
   %topk = arith.constant #topk
-  %tile_tokens = arith.constant #tile_tokens
-  %round = arith.constant #tile_tokens_less_one
   %segments = arith.constant #segments
   %sharing = arith.constant #warps_per_token
-  %shares = arith.constant #tile_shares
   %control_at = arith.constant #off_control
   %result_at = arith.constant #off_result
   %started = arith.constant #off_started
@@ -300,11 +297,12 @@ func.func @ep_combine(%window: i64, %stride: i64, %out: i64, %out_weights: i64, 
   %live = func.call @await(%window, %stride, %rank, %started, %live0, %op, %timeout)
       : (i64, i64, i32, i64, i64, i64, i64) -> i64
 
-  %padded = arith.addi %tokens, %round : i32
-  %tiles = arith.divui %padded, %tile_tokens : i32
+  %size = func.call @tile_size(%tokens) : (i32) -> i32
+  %tiles = func.call @tile_count(%tokens, %size) : (i32, i32) -> i32
+  %shares = arith.muli %size, %sharing : i32
   %claim = ep.offset %control, %claim_at : !sync.ptr<global>
   %ctas = ep.for_each_tile %tile in %tiles claim %claim {schedule = #schedule, cluster = #cluster} {
-    %first = arith.muli %tile, %tile_tokens : i32
+    %first = arith.muli %tile, %size : i32
     scf.for %item = %warp to %shares step %warps : i32 {
       %local = arith.divui %item, %sharing : i32
       %share = arith.remui %item, %sharing : i32

@@ -70,6 +70,35 @@ func.func private @owner(%id: i32) -> (i1, i32) {
   return %valid, %safe : i1, i32
 }
 
+// Tokens of a tile. With a fixed stride every CTA gets one tile, of as many tokens as that takes, if the tables of a tile
+// hold them; where tiles are claimed there must be more of them than CTAs, and a tile has as many tokens as the tables.
+func.func private @tile_size(%tokens: i32) -> i32 {
+  %most = arith.constant #tile_tokens
+  %even = arith.constant #even_tiles
+  %size = scf.if %even -> (i32) {
+    %one = arith.constant 1 : i32
+    %ctas = ep.cta_count : i32
+    %less = arith.subi %ctas, %one : i32
+    %padded = arith.addi %tokens, %less : i32
+    %share = arith.divui %padded, %ctas : i32
+    %some = arith.maxui %share, %one : i32
+    %fits = arith.minui %some, %most : i32
+    scf.yield %fits : i32
+  } else {
+    scf.yield %most : i32
+  }
+  return %size : i32
+}
+
+// Tiles of `size` tokens that `tokens` make, the last one perhaps with fewer.
+func.func private @tile_count(%tokens: i32, %size: i32) -> i32 {
+  %one = arith.constant 1 : i32
+  %less = arith.subi %size, %one : i32
+  %padded = arith.addi %tokens, %less : i32
+  %tiles = arith.divui %padded, %size : i32
+  return %tiles : i32
+}
+
 // Ranks that take part: all but the dead and those given up on earlier.
 func.func private @live_ranks(%control: !sync.ptr<global>) -> i64 {
   %all = arith.constant #all_ranks

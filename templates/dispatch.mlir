@@ -35,11 +35,32 @@ func.func private @destinations(%ids: i64, %token: i32, %live: i64) -> i64 {
   return %to : i64
 }
 
-// Adds the rows of tokens [from, to) to the per-rank counts in shared memory. All threads of the CTA; a cta_barrier must
-// follow. A warp looks at one group of tokens at a time, a token a lane, and counts each rank by a ballot.
-func.func private @count_rows(%ids: i64, %live: i64, %counts: !sync.ptr<shared>, %from: i32, %to: i32) {
+// How many lanes' tokens go to each rank, by ballot: lane l gets the counts of ranks l and l + warp width. Whole warps.
+func.func private @rank_counts(%mask: i64) -> (i32, i32) {
   %zero = arith.constant 0 : i32
   %one = arith.constant 1 : i32
+  %ranks = arith.constant #ranks
+  %width = arith.constant #warp_width
+  %lane = ep.lane_id : i32
+  %high = arith.addi %lane, %width : i32
+  %low_count, %high_count = scf.for %rank = %zero to %ranks step %one iter_args(%l1 = %zero, %h1 = %zero) -> (i32, i32) : i32 {
+    %goes = func.call @has_rank(%mask, %rank) : (i64, i32) -> i1
+    %votes = ep.ballot %goes : i64
+    %count_wide = math.ctpop %votes : i64
+    %count = arith.trunci %count_wide : i64 to i32
+    %is_low = arith.cmpi eq, %rank, %lane : i32
+    %is_high = arith.cmpi eq, %rank, %high : i32
+    %l = arith.select %is_low, %count, %l1 : i32
+    %h = arith.select %is_high, %count, %h1 : i32
+    scf.yield %l, %h : i32, i32
+  }
+  return %low_count, %high_count : i32, i32
+}
+
+// Adds the rows of tokens [from, to) to the per-rank counts in shared memory. All threads of the CTA; a cta_barrier must
+// follow. A warp looks at one group of tokens at a time, a token a lane.
+func.func private @count_rows(%ids: i64, %live: i64, %counts: !sync.ptr<shared>, %from: i32, %to: i32) {
+  %zero = arith.constant 0 : i32
   %none = arith.constant 0 : i64
   %four = arith.constant 4 : i64
   %ranks = arith.constant #ranks
@@ -50,7 +71,6 @@ func.func private @count_rows(%ids: i64, %live: i64, %counts: !sync.ptr<shared>,
   %skip = arith.muli %warp, %width : i32
   %begin = arith.addi %from, %skip : i32
   %high = arith.addi %lane, %width : i32
-  // lane l gathers the counts of ranks l and l + warp width
   %low_sum, %high_sum = scf.for %group = %begin to %to step %threads iter_args(%l0 = %zero, %h0 = %zero) -> (i32, i32) : i32 {
     %token = arith.addi %group, %lane : i32
     %inside = arith.cmpi slt, %token, %to : i32
@@ -60,20 +80,10 @@ func.func private @count_rows(%ids: i64, %live: i64, %counts: !sync.ptr<shared>,
     } else {
       scf.yield %none : i64
     }
-    %l2, %h2 = scf.for %rank = %zero to %ranks step %one iter_args(%l1 = %l0, %h1 = %h0) -> (i32, i32) : i32 {
-      %goes = func.call @has_rank(%mask, %rank) : (i64, i32) -> i1
-      %votes = ep.ballot %goes : i64
-      %count_wide = math.ctpop %votes : i64
-      %count = arith.trunci %count_wide : i64 to i32
-      %is_low = arith.cmpi eq, %rank, %lane : i32
-      %is_high = arith.cmpi eq, %rank, %high : i32
-      %add_low = arith.select %is_low, %count, %zero : i32
-      %add_high = arith.select %is_high, %count, %zero : i32
-      %l = arith.addi %l1, %add_low : i32
-      %h = arith.addi %h1, %add_high : i32
-      scf.yield %l, %h : i32, i32
-    }
-    scf.yield %l2, %h2 : i32, i32
+    %add_low, %add_high = func.call @rank_counts(%mask) : (i64) -> (i32, i32)
+    %l = arith.addi %l0, %add_low : i32
+    %h = arith.addi %h0, %add_high : i32
+    scf.yield %l, %h : i32, i32
   }
   %has_low = arith.cmpi ult, %lane, %ranks : i32
   scf.if %has_low {
@@ -122,9 +132,11 @@ func.func private @count_from(%counts: !sync.ptr<shared>, %counted: i32, %to: i3
   return %from : i32
 }
 
-// Warp 0, a token of the tile a lane: fills the tile's masks (ranks that a token goes to) and slots (row at each of
-// them), and moves the counts past the tile.
-func.func private @assign_slots(%ids: i64, %live: i64, %first: i32, %tokens: i32, %counts: !sync.ptr<shared>,
+// Fills the masks (ranks that a token goes to) and slots (row at each of them) of the tile's tokens, and moves the counts
+// past the tile. All threads of the CTA. The tile is cut into groups of as many tokens as a warp has lanes: each group
+// counts its rows, these counts are summed up, and a token finds its slots behind the groups and lanes before it.
+func.func private @assign_slots(%ids: i64, %live: i64, %first: i32, %count: i32, %counts: !sync.ptr<shared>,
+                                %group_counts: !sync.ptr<shared>, %group_slots: !sync.ptr<shared>,
                                 %masks: !sync.ptr<shared>, %slots: !sync.ptr<shared>, %control: !sync.ptr<global>) {
   %zero = arith.constant 0 : i32
   %one = arith.constant 1 : i32
@@ -133,56 +145,98 @@ func.func private @assign_slots(%ids: i64, %live: i64, %first: i32, %tokens: i32
   %four = arith.constant 4 : i64
   %eight = arith.constant 8 : i64
   %ranks = arith.constant #ranks
-  %tile_tokens = arith.constant #tile_tokens
+  %width = arith.constant #warp_width
   %rows = arith.constant #rows_per_source
+  %warps = arith.constant #warps
+  %threads = arith.constant #block_threads
+  %tid = ep.thread_id : i32
   %lane = ep.lane_id : i32
-  %token = arith.addi %first, %lane : i32
-  %in_tile = arith.cmpi ult, %lane, %tile_tokens : i32
-  %exists = arith.cmpi slt, %token, %tokens : i32
-  %mine = arith.andi %in_tile, %exists : i1
-  %mask = scf.if %mine -> (i64) {
-    %m = func.call @destinations(%ids, %token, %live) : (i64, i32, i64) -> i64
-    scf.yield %m : i64
-  } else {
-    scf.yield %none : i64
+  %warp = ep.warp_id : i32
+  %high = arith.addi %lane, %width : i32
+  %has_low = arith.cmpi ult, %lane, %ranks : i32
+  %has_high = arith.cmpi ult, %high, %ranks : i32
+  %groups = func.call @tile_count(%count, %width) : (i32, i32) -> i32
+  scf.for %group = %warp to %groups step %warps : i32 {
+    %skip = arith.muli %group, %width : i32
+    %local = arith.addi %skip, %lane : i32
+    %exists = arith.cmpi ult, %local, %count : i32
+    %mask = scf.if %exists -> (i64) {
+      %token = arith.addi %first, %local : i32
+      %m = func.call @destinations(%ids, %token, %live) : (i64, i32, i64) -> i64
+      %p = func.call @shared_at(%masks, %local, %eight) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
+      ep.store %m, %p : i64, !sync.ptr<shared>
+      scf.yield %m : i64
+    } else {
+      scf.yield %none : i64
+    }
+    %low_count, %high_count = func.call @rank_counts(%mask) : (i64) -> (i32, i32)
+    %row = arith.muli %group, %ranks : i32
+    scf.if %has_low {
+      %i = arith.addi %row, %lane : i32
+      %p = func.call @shared_at(%group_counts, %i, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
+      ep.store %low_count, %p : i32, !sync.ptr<shared>
+    }
+    scf.if %has_high {
+      %i = arith.addi %row, %high : i32
+      %p = func.call @shared_at(%group_counts, %i, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
+      ep.store %high_count, %p : i32, !sync.ptr<shared>
+    }
   }
-  scf.if %in_tile {
-    %p = func.call @shared_at(%masks, %lane, %eight) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
-    ep.store %mask, %p : i64, !sync.ptr<shared>
+  sync.cta_barrier
+  scf.for %rank = %tid to %ranks step %threads : i32 {
+    %total_p = func.call @shared_at(%counts, %rank, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
+    %before = ep.load %total_p : !sync.ptr<shared> -> i32
+    %behind = scf.for %group = %zero to %groups step %one iter_args(%sum = %before) -> (i32) : i32 {
+      %row = arith.muli %group, %ranks : i32
+      %i = arith.addi %row, %rank : i32
+      %n_p = func.call @shared_at(%group_counts, %i, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
+      %n = ep.load %n_p : !sync.ptr<shared> -> i32
+      %p = func.call @shared_at(%group_slots, %i, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
+      ep.store %sum, %p : i32, !sync.ptr<shared>
+      %next = arith.addi %sum, %n : i32
+      scf.yield %next : i32
+    }
+    ep.store %behind, %total_p : i32, !sync.ptr<shared>
   }
+  sync.warp_barrier
+  sync.cta_barrier
   %lane_bit = func.call @rank_bit(%lane) : (i32) -> i64
   %lanes_below = arith.subi %lane_bit, %one_wide : i64
-  %leader = arith.cmpi eq, %lane, %zero : i32
-  %row = arith.muli %lane, %ranks : i32
-  %drops = scf.for %rank = %zero to %ranks step %one iter_args(%d0 = %zero) -> (i32) : i32 {
-    %goes = func.call @has_rank(%mask, %rank) : (i64, i32) -> i1
-    %votes = ep.ballot %goes : i64
-    %count_p = func.call @shared_at(%counts, %rank, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
-    %base = ep.load %count_p : !sync.ptr<shared> -> i32
-    %below = arith.andi %votes, %lanes_below : i64
-    %before_wide = math.ctpop %below : i64
-    %before = arith.trunci %before_wide : i64 to i32
-    %slot = arith.addi %base, %before : i32
-    // every lane has read the count before lane 0 moves it
-    sync.warp_barrier
-    scf.if %leader {
-      %total_wide = math.ctpop %votes : i64
-      %total = arith.trunci %total_wide : i64 to i32
-      %next = arith.addi %base, %total : i32
-      ep.store %next, %count_p : i32, !sync.ptr<shared>
+  %drops = scf.for %group = %warp to %groups step %warps iter_args(%d0 = %zero) -> (i32) : i32 {
+    %skip = arith.muli %group, %width : i32
+    %local = arith.addi %skip, %lane : i32
+    %exists = arith.cmpi ult, %local, %count : i32
+    %mask = scf.if %exists -> (i64) {
+      %p = func.call @shared_at(%masks, %local, %eight) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
+      %m = ep.load %p : !sync.ptr<shared> -> i64
+      scf.yield %m : i64
+    } else {
+      scf.yield %none : i64
     }
-    // and sees what lane 0 wrote before it reads a count again
-    sync.warp_barrier
-    scf.if %goes {
-      %i = arith.addi %row, %rank : i32
-      %p = func.call @shared_at(%slots, %i, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
-      ep.store %slot, %p : i32, !sync.ptr<shared>
+    %group_row = arith.muli %group, %ranks : i32
+    %row = arith.muli %local, %ranks : i32
+    %d3 = scf.for %rank = %zero to %ranks step %one iter_args(%d1 = %d0) -> (i32) : i32 {
+      %goes = func.call @has_rank(%mask, %rank) : (i64, i32) -> i1
+      %votes = ep.ballot %goes : i64
+      %base_i = arith.addi %group_row, %rank : i32
+      %base_p = func.call @shared_at(%group_slots, %base_i, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
+      %base = ep.load %base_p : !sync.ptr<shared> -> i32
+      %below = arith.andi %votes, %lanes_below : i64
+      %before_wide = math.ctpop %below : i64
+      %before = arith.trunci %before_wide : i64 to i32
+      %slot = arith.addi %base, %before : i32
+      scf.if %goes {
+        %i = arith.addi %row, %rank : i32
+        %p = func.call @shared_at(%slots, %i, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
+        ep.store %slot, %p : i32, !sync.ptr<shared>
+      }
+      %full = arith.cmpi uge, %slot, %rows : i32
+      %drop = arith.andi %goes, %full : i1
+      %add = arith.extui %drop : i1 to i32
+      %d2 = arith.addi %d1, %add : i32
+      scf.yield %d2 : i32
     }
-    %full = arith.cmpi uge, %slot, %rows : i32
-    %drop = arith.andi %goes, %full : i1
-    %add = arith.extui %drop : i1 to i32
-    %d1 = arith.addi %d0, %add : i32
-    scf.yield %d1 : i32
+    scf.yield %d3 : i32
   }
   %any = arith.cmpi ne, %drops, %zero : i32
   scf.if %any {
@@ -198,7 +252,7 @@ func.func private @assign_slots(%ids: i64, %live: i64, %first: i32, %tokens: i32
 }
 
 // The routing handle's entry of every (token, k) of the tile: the row at the expert's rank, or -1.
-func.func private @write_slots(%ids: i64, %slots_out: i64, %first: i32, %tokens: i32, %masks: !sync.ptr<shared>,
+func.func private @write_slots(%ids: i64, %slots_out: i64, %first: i32, %count: i32, %masks: !sync.ptr<shared>,
                                %slots: !sync.ptr<shared>, %control: !sync.ptr<global>) {
   %none = arith.constant -1 : i32
   %four = arith.constant 4 : i64
@@ -207,7 +261,7 @@ func.func private @write_slots(%ids: i64, %slots_out: i64, %first: i32, %tokens:
   %topk = arith.constant #topk
   %ranks = arith.constant #ranks
   %rows = arith.constant #rows_per_source
-  %pairs = arith.constant #tile_pairs
+  %pairs = arith.muli %count, %topk : i32
   %threads = arith.constant #block_threads
   %ids_stride = arith.constant #topk_bytes
   %tid = ep.thread_id : i32
@@ -215,37 +269,34 @@ func.func private @write_slots(%ids: i64, %slots_out: i64, %first: i32, %tokens:
     %local = arith.divui %i, %topk : i32
     %k = arith.remui %i, %topk : i32
     %token = arith.addi %first, %local : i32
-    %exists = arith.cmpi slt, %token, %tokens : i32
-    scf.if %exists {
-      %row = func.call @at(%ids, %token, %ids_stride) : (i64, i32, i64) -> i64
-      %a = func.call @at(%row, %k, %four) : (i64, i32, i64) -> i64
-      %p = ep.global_ptr %a : !sync.ptr<global>
-      %id = ep.load %p : !sync.ptr<global> -> i32
-      %valid, %rank = func.call @owner(%id) : (i32) -> (i1, i32)
-      %mask_p = func.call @shared_at(%masks, %local, %eight) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
-      %mask = ep.load %mask_p : !sync.ptr<shared> -> i64
-      %goes = func.call @has_rank(%mask, %rank) : (i64, i32) -> i1
-      %table = arith.muli %local, %ranks : i32
-      %entry = arith.addi %table, %rank : i32
-      %slot_p = func.call @shared_at(%slots, %entry, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
-      %slot = ep.load %slot_p : !sync.ptr<shared> -> i32
-      %fits = arith.cmpi ult, %slot, %rows : i32
-      %sent0 = arith.andi %valid, %goes : i1
-      %sent = arith.andi %sent0, %fits : i1
-      %result = arith.select %sent, %slot, %none : i32
-      %out_row = func.call @at(%slots_out, %token, %ids_stride) : (i64, i32, i64) -> i64
-      %out_a = func.call @at(%out_row, %k, %four) : (i64, i32, i64) -> i64
-      %out_p = ep.global_ptr %out_a : !sync.ptr<global>
-      ep.store %result, %out_p : i32, !sync.ptr<global>
-      %foreign0 = arith.cmpi ne, %id, %none : i32
-      %unknown = arith.xori %valid, %true : i1
-      %foreign = arith.andi %foreign0, %unknown : i1
-      scf.if %foreign {
-        %bad_id = arith.constant #status_bad_id
-        %status_at = arith.constant #control_status
-        %status_p = ep.offset %control, %status_at : !sync.ptr<global>
-        %old = sync.atomic or relaxed gpu %status_p, %bad_id : !sync.ptr<global>, i32
-      }
+    %row = func.call @at(%ids, %token, %ids_stride) : (i64, i32, i64) -> i64
+    %a = func.call @at(%row, %k, %four) : (i64, i32, i64) -> i64
+    %p = ep.global_ptr %a : !sync.ptr<global>
+    %id = ep.load %p : !sync.ptr<global> -> i32
+    %valid, %rank = func.call @owner(%id) : (i32) -> (i1, i32)
+    %mask_p = func.call @shared_at(%masks, %local, %eight) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
+    %mask = ep.load %mask_p : !sync.ptr<shared> -> i64
+    %goes = func.call @has_rank(%mask, %rank) : (i64, i32) -> i1
+    %table = arith.muli %local, %ranks : i32
+    %entry = arith.addi %table, %rank : i32
+    %slot_p = func.call @shared_at(%slots, %entry, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
+    %slot = ep.load %slot_p : !sync.ptr<shared> -> i32
+    %fits = arith.cmpi ult, %slot, %rows : i32
+    %sent0 = arith.andi %valid, %goes : i1
+    %sent = arith.andi %sent0, %fits : i1
+    %result = arith.select %sent, %slot, %none : i32
+    %out_row = func.call @at(%slots_out, %token, %ids_stride) : (i64, i32, i64) -> i64
+    %out_a = func.call @at(%out_row, %k, %four) : (i64, i32, i64) -> i64
+    %out_p = ep.global_ptr %out_a : !sync.ptr<global>
+    ep.store %result, %out_p : i32, !sync.ptr<global>
+    %foreign0 = arith.cmpi ne, %id, %none : i32
+    %unknown = arith.xori %valid, %true : i1
+    %foreign = arith.andi %foreign0, %unknown : i1
+    scf.if %foreign {
+      %bad_id = arith.constant #status_bad_id
+      %status_at = arith.constant #control_status
+      %status_p = ep.offset %control, %status_at : !sync.ptr<global>
+      %old = sync.atomic or relaxed gpu %status_p, %bad_id : !sync.ptr<global>, i32
     }
   }
   // The lanes leave the loop after different numbers of rounds; what follows is done by whole warps.
@@ -427,10 +478,7 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
   %ranks = arith.constant #ranks
   %threads = arith.constant #block_threads
   %warps = arith.constant #warps
-  %tile_tokens = arith.constant #tile_tokens
-  %round = arith.constant #tile_tokens_less_one
   %segments = arith.constant #segments
-  %items = arith.constant #tile_items
   %items_per_token = arith.constant #items_per_token
   %rows = arith.constant #rows_per_source
   %control_at = arith.constant #off_control
@@ -444,6 +492,8 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
 
   %counts = sync.shared_alloc bytes = #ranks_bytes align = 4 : !sync.ptr<shared>
   %cursor = sync.shared_alloc bytes = 4 align = 4 : !sync.ptr<shared>
+  %group_counts = sync.shared_alloc bytes = #group_counts_bytes align = 4 : !sync.ptr<shared>
+  %group_slots = sync.shared_alloc bytes = #group_counts_bytes align = 4 : !sync.ptr<shared>
   %masks = sync.shared_alloc bytes = #tile_masks_bytes align = 8 : !sync.ptr<shared>
   %slots = sync.shared_alloc bytes = #tile_slots_bytes align = 4 : !sync.ptr<shared>
   %sums = sync.shared_alloc bytes = 8 align = 4 : !sync.ptr<shared>
@@ -451,7 +501,6 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
   %tid = ep.thread_id : i32
   %warp = ep.warp_id : i32
   %leader = arith.cmpi eq, %tid, %zero : i32
-  %first_warp = arith.cmpi eq, %warp, %zero : i32
   %control = ep.peer_ptr %window, %stride, %rank, %control_at : !sync.ptr<global>
   %done_ops = ep.load %control : !sync.ptr<global> -> i64
   %op = arith.addi %done_ops, %one_wide : i64
@@ -478,26 +527,28 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
     scf.yield %live0 : i64
   }
 
-  %padded = arith.addi %tokens, %round : i32
-  %tiles = arith.divui %padded, %tile_tokens : i32
+  %size = func.call @tile_size(%tokens) : (i32) -> i32
+  %tiles = func.call @tile_count(%tokens, %size) : (i32, i32) -> i32
   %claim = ep.offset %control, %claim_at : !sync.ptr<global>
   %ctas = ep.for_each_tile %tile in %tiles claim %claim {schedule = #schedule, cluster = #cluster} {
-    %first = arith.muli %tile, %tile_tokens : i32
+    %first = arith.muli %tile, %size : i32
+    %left = arith.subi %tokens, %first : i32
+    %count = arith.minui %left, %size : i32
     %counted = ep.load %cursor : !sync.ptr<shared> -> i32
     %from = func.call @count_from(%counts, %counted, %first) : (!sync.ptr<shared>, i32, i32) -> i32
     func.call @count_rows(%ids, %live, %counts, %from, %first) : (i64, i64, !sync.ptr<shared>, i32, i32) -> ()
     sync.cta_barrier
-    scf.if %first_warp {
-      func.call @assign_slots(%ids, %live, %first, %tokens, %counts, %masks, %slots, %control)
-          : (i64, i64, i32, i32, !sync.ptr<shared>, !sync.ptr<shared>, !sync.ptr<shared>, !sync.ptr<global>) -> ()
-      scf.if %leader {
-        %next = arith.addi %first, %tile_tokens : i32
-        ep.store %next, %cursor : i32, !sync.ptr<shared>
-      }
+    func.call @assign_slots(%ids, %live, %first, %count, %counts, %group_counts, %group_slots, %masks, %slots, %control)
+        : (i64, i64, i32, i32, !sync.ptr<shared>, !sync.ptr<shared>, !sync.ptr<shared>, !sync.ptr<shared>,
+           !sync.ptr<shared>, !sync.ptr<global>) -> ()
+    scf.if %leader {
+      %next = arith.addi %first, %count : i32
+      ep.store %next, %cursor : i32, !sync.ptr<shared>
     }
     sync.cta_barrier
-    func.call @write_slots(%ids, %slots_out, %first, %tokens, %masks, %slots, %control)
+    func.call @write_slots(%ids, %slots_out, %first, %count, %masks, %slots, %control)
         : (i64, i64, i32, i32, !sync.ptr<shared>, !sync.ptr<shared>, !sync.ptr<global>) -> ()
+    %items = arith.muli %count, %items_per_token : i32
     scf.for %item = %warp to %items step %warps : i32 {
       %local = arith.divui %item, %items_per_token : i32
       %segment = arith.remui %item, %items_per_token : i32

@@ -39,8 +39,9 @@ Flow runTryCancel(Exec &x, const Code &c, LaneMask lanes) {
     if (c.flags) { // to every CTA of the cluster, none of which may have ended
       for (const auto &cta : cluster.ctas)
         if (cta->finished)
-          return x.fault(c, lane,
-                         fmt::format("expected all CTAs of the cluster to run, but that of rank {} has ended", cta->rank));
+          return x.fault(
+              c, lane,
+              fmt::format("expected all CTAs of the cluster to run, but that of rank {} has ended", cta->rank));
       op.multicast = (1u << cluster.ctas.size()) - 1;
     }
     x.engine.enqueue(std::move(op));

@@ -181,7 +181,7 @@ private:
     const Object &object = judge.object(*access);
     if (object.space != Space::global || object.evidence == Evidence::assumed || e.scope >= object.reach)
       return;
-    bool written = false;
+    bool written = e.kind != EventKind::load;
     for (Site s : sites.byObject[access->object])
       written |= sites.list[s].writes && !apart(*sites.list[s].access, *access);
     for (std::string_view rule : {"SL01", "SL02", "SL18"})

@@ -106,8 +106,7 @@ void addGeometry(Preamble &p, const KernelSpec &spec, const TargetInfo &target) 
   p.line(fmt::format("#schedule = #ep.schedule<{}>", name(spec.schedule)));
   p.flag("unordered_tiles", spec.schedule == Schedule::clc); // a CTA's tiles come in any order
   p.integer("tile_tokens", tile, 32);
-  p.integer("tile_tokens_less_one", tile - 1, 32);
-  p.integer("tile_pairs", uint64_t(tile) * layer.topk, 32);
+  p.flag("even_tiles", spec.schedule == Schedule::gridStride); // as many tokens for every CTA
   p.integer("packets", packets, 32);
   p.integer("last_packet", packets - 1, 32);
   p.integer("segment_packets", segmentPackets, 32);
@@ -115,11 +114,11 @@ void addGeometry(Preamble &p, const KernelSpec &spec, const TargetInfo &target) 
   p.flag("whole_segments", packets % segmentPackets == 0);
   // dispatch: a token's segments and one item more for its meta row
   p.integer("items_per_token", segments + 1, 32);
-  p.integer("tile_items", uint64_t(tile) * (segments + 1), 32);
   p.integer("warps_per_token", warpsPerToken, 32);
-  p.integer("tile_shares", uint64_t(tile) * warpsPerToken, 32);
   // bytes of the tables in shared memory
   p.integer("ranks_bytes", uint64_t(layer.ranks) * 4, 64);
+  uint32_t groups = (tile + target.warpWidth - 1) / target.warpWidth;
+  p.integer("group_counts_bytes", uint64_t(groups) * layer.ranks * 4, 64);
   p.integer("tile_masks_bytes", uint64_t(tile) * 8, 64);
   p.integer("tile_slots_bytes", uint64_t(tile) * layer.ranks * 4, 64);
   p.integer("warps_rows_bytes", uint64_t(warps) * layer.topk * 8, 64);

@@ -3,6 +3,7 @@
 // Launch geometry where none is asked for: what was found to be good on an H200 (bench/results/sweep.json), cut to
 // what a device can hold.
 #include "interlock/operation.hpp"
+#include "runtime/Spec/TileTables.h"
 
 #include <algorithm>
 #include <bit>
@@ -13,41 +14,52 @@ namespace {
 /// What the templates do with a tile: a warp takes four packets a lane at a time, and a dispatch one item more per
 /// token for its meta row.
 constexpr uint32_t segmentBytes = 4 * 32 * 16;
-/// Tokens per tile at most: beyond these nothing was gained.
-constexpr uint32_t dispatchTile = 8, combineTile = 16;
+/// Tokens per tile at most: beyond these nothing was gained. Few CTAs of a dispatch over a link have a tile each, as
+/// far as the tables go: giving out slots makes the warps meet, once a tile.
+constexpr uint32_t claimedTile = 8, dispatchTile = 32, combineTile = 16, linkCombineTile = 32;
 /// A rank alone on its device sends to others over a link, which few multiprocessors fill: more of them win little or
-/// lose (bench/results/two_gpus_sweep.json). Few tokens are bound by latency, and take more.
-constexpr uint32_t linkDispatchCtas = 16, linkCombineCtas = 24, linkLatencyCtas = 32, linkLatencyTokens = 1024;
-constexpr uint32_t linkDispatchTile = 16, linkCombineTile = 32;
-/// A dispatch of many tiles is bound by memory and gains nothing from more threads; a short one and a combine hide
+/// lose (bench/results/two_gpus_sweep.json). With 14 a dispatch's shares start at distances that are no multiple of a
+/// power of two, as with 16: there both this kernel and a plain copy are slower. Few tokens are bound by latency, and
+/// take more.
+constexpr uint32_t linkDispatchCtas = 14, linkCombineCtas = 24, linkLatencyCtas = 32, linkLatencyTokens = 1024;
+/// A dispatch of many tokens is bound by memory and gains nothing from more threads; a short one and a combine hide
 /// their latency with them.
-constexpr uint32_t leastThreads = 128, streamingThreads = 512, mostThreads = 1024;
+constexpr uint32_t leastThreads = 128, streamingThreads = 512, mostThreads = 1024, streamingTokens = 16;
 
 uint32_t ceilDiv(uint64_t value, uint64_t by) { return uint32_t((value + by - 1) / by); }
 uint32_t roundUp(uint64_t value, uint32_t step) { return uint32_t((value + step - 1) / step * step); }
+/// Tokens of a dispatch's tile whose tables still fit.
+uint32_t mostTokens(const LayerSpec &layer) {
+  uint32_t tokens = maxTileTokens;
+  while (tokens > 1 && tableBytes(KernelKind::dispatch, layer, tokens, 0, 32) > maxTableBytes)
+    tokens /= 2;
+  return tokens;
+}
 } // namespace
 
 LaunchGeometry defaultGeometry(const LayerSpec &layer, KernelKind kind, uint32_t cluster, const DeviceInfo &device,
                                uint32_t ranksOnDevice, LaunchGeometry asked, Schedule schedule) {
   cluster = std::max(1u, cluster); // a size that cannot be is for validate() to refuse
-  bool dispatch = kind == KernelKind::dispatch;
+  bool combine = kind == KernelKind::combine;
   // One CTA a multiprocessor, shared among the ranks: all of them must be resident at once, whoever starts first.
   uint32_t share = std::max(1u, device.multiprocessors / std::max(1u, ranksOnDevice));
   bool overLink = ranksOnDevice == 1 && layer.ranks > 1;
   if (overLink)
     share = std::min(share, layer.maxTokens <= linkLatencyTokens ? linkLatencyCtas
-                            : dispatch                           ? linkDispatchCtas
-                                                                 : linkCombineCtas);
+                            : combine                            ? linkCombineCtas
+                                                                 : linkDispatchCtas);
   uint32_t tokensPerCta = std::max(1u, ceilDiv(layer.maxTokens, asked.grid ? asked.grid : share));
-  uint32_t mostInTile =
-      dispatch ? (overLink ? linkDispatchTile : dispatchTile) : (overLink ? linkCombineTile : combineTile);
-  // Few tokens: one tile a CTA, so that nothing runs one after the other.
-  if (!asked.tileTokens)
-    asked.tileTokens = std::min(std::bit_ceil(tokensPerCta), mostInTile);
+  if (!asked.tileTokens) {
+    uint32_t most = combine                            ? (overLink ? linkCombineTile : combineTile)
+                    : schedule != Schedule::gridStride ? claimedTile
+                    : overLink                         ? mostTokens(layer)
+                                                       : dispatchTile;
+    asked.tileTokens = std::min(tokensPerCta, most);
+  }
   if (!asked.blockThreads) {
-    uint64_t row = dispatch ? rowBytes(layer) : combineRowBytes(layer);
-    uint64_t items = uint64_t(asked.tileTokens) * (ceilDiv(row, segmentBytes) + (dispatch ? 1 : 0));
-    bool streaming = dispatch && !overLink && tokensPerCta > 2 * asked.tileTokens;
+    uint64_t row = combine ? combineRowBytes(layer) : rowBytes(layer);
+    uint64_t items = uint64_t(asked.tileTokens) * (ceilDiv(row, segmentBytes) + (combine ? 0 : 1));
+    bool streaming = !combine && !overLink && tokensPerCta > streamingTokens;
     uint32_t most = streaming ? streamingThreads : mostThreads;
     asked.blockThreads = uint32_t(std::clamp<uint64_t>(std::bit_ceil(32 * items), leastThreads, most));
   }

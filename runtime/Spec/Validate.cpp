@@ -3,6 +3,7 @@
 // What can be generated: every rule with the sentence that says what would do.
 #include "interlock/spec.hpp"
 
+#include "runtime/Spec/TileTables.h"
 #include "runtime/Spec/WindowLayout.h"
 
 #include <fmt/format.h>
@@ -11,13 +12,11 @@ namespace interlock {
 namespace {
 
 constexpr uint32_t packetBytes = 16;
-constexpr uint32_t maxRanks = 64, maxTopk = 32, maxThreads = 1024, maxTileTokens = 32;
+constexpr uint32_t maxRanks = 64, maxTopk = 32, maxThreads = 1024;
 /// Keeps every product below in 64 bits; the address arithmetic of the kernels is 64-bit throughout.
 constexpr uint32_t maxHidden = 1u << 20, maxTokensPerRank = 1u << 24, maxExperts = 1u << 20, maxScaleBytes = 1u << 20;
 /// More than any machine maps: 57 bits are the widest virtual addresses.
 constexpr uint64_t addressSpace = uint64_t(1) << 57;
-/// A CTA's static shared memory, the same on every chip (CUDA C++ Programming Guide, "Compute Capabilities").
-constexpr uint64_t maxStaticShared = 48 * 1024;
 
 template <typename... Args> tl::unexpected<Error> refuse(fmt::format_string<Args...> text, Args &&...args) {
   return makeError(Code::badInput, fmt::format(text, std::forward<Args>(args)...));
@@ -105,17 +104,14 @@ Status validate(const KernelSpec &spec) {
   if (spec.blockThreads == 0 || spec.blockThreads % target.warpWidth || spec.blockThreads > maxThreads)
     return refuse("expected threads per CTA to be a multiple of {} and at most {}, got {}", target.warpWidth,
                   maxThreads, spec.blockThreads);
-  if (!isPowerOfTwo(spec.tileTokens) || spec.tileTokens > maxTileTokens)
-    return refuse("expected 1, 2, 4, 8, 16 or 32 tokens per tile, got {}", spec.tileTokens);
+  ILK_RETURN_IF_ERROR(requireBetween("tokens per tile", spec.tileTokens, 1, maxTileTokens));
   if (spec.wait == WaitStrategy::relaxedFence && spec.cluster > 1 && !target.restrictedFence)
     return lacks("{} has no restricted fences: expected the wait strategy acquire, got relaxed-fence", target.name);
-  // The tables: slots per rank of a tile (dispatch), or rows and weights per expert of each warp's token (combine).
-  uint64_t shared = spec.kernel == KernelKind::dispatch
-                        ? uint64_t(spec.tileTokens) * (spec.layer.ranks * 4 + 8) + spec.layer.ranks * 4
-                        : uint64_t(spec.blockThreads / target.warpWidth) * spec.layer.topk * 12;
-  if (shared + 256 > maxStaticShared)
+  uint64_t shared =
+      tableBytes(spec.kernel, spec.layer, spec.tileTokens, spec.blockThreads / target.warpWidth, target.warpWidth);
+  if (shared > maxTableBytes)
     return refuse("expected a tile's tables to fit {} bytes of shared memory, got {}: fewer tokens per tile would do",
-                  maxStaticShared, shared);
+                  maxTableBytes, shared);
   return {};
 }
 

@@ -21,7 +21,7 @@ class KernelCache;
 struct LaunchGeometry {
   uint32_t grid = 0;         ///< CTAs; a multiple of the cluster size. Any grid gives the same results
   uint32_t blockThreads = 0; ///< threads per CTA
-  uint32_t tileTokens = 0;   ///< consecutive tokens per tile
+  uint32_t tileTokens = 0;   ///< consecutive tokens per tile at most
 };
 
 struct OperationOptions {

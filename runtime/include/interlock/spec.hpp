@@ -51,7 +51,8 @@ struct KernelSpec {
   Schedule schedule = Schedule::gridStride;
   uint32_t cluster = 1;        ///< CTAs per cluster: 1, 2, 4 or 8
   uint32_t blockThreads = 512; ///< threads per CTA: a multiple of the warp width, at most 1024
-  uint32_t tileTokens = 8;     ///< consecutive tokens per tile: 1, 2, 4, 8, 16 or 32
+  uint32_t tileTokens =
+      8; ///< consecutive tokens per tile at most, 1 to 1024; with gridStride a CTA's share if that is less
   WaitStrategy wait = WaitStrategy::relaxedFence;
 
   bool operator==(const KernelSpec &) const = default;

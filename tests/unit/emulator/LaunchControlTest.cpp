@@ -23,7 +23,8 @@ std::string persistent(const std::string &multicast, const std::string &afterwar
       "@%p2 bra asked; clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes" +
           multicast +
           ".b128 [s], [b]; asked:\n"
-          "@%p1 bra done; mul.wide.u32 %rd1, %r2, 4; add.s64 %rd2, %rd100, %rd1; atom.global.add.u32 %r20, [%rd2], 1; done:\n"
+          "@%p1 bra done; mul.wide.u32 %rd1, %r2, 4; add.s64 %rd2, %rd100, %rd1; atom.global.add.u32 %r20, [%rd2], 1; "
+          "done:\n"
           "and.b32 %r6, %r3, 1;\n"
           "poll: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [b], %r6; @!%p3 bra poll;\n"
           "ld.shared.b128 %q0, [s]; fence.proxy.async.shared::cta;\n"

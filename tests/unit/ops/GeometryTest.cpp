@@ -46,8 +46,8 @@ TEST(Geometry, FewTokensTakeFewCtas) {
 TEST(Geometry, ARankAloneOnItsDeviceLeavesMostOfItToOthers) {
   DeviceInfo h200{"NVIDIA H200", "sm_90a", 132, 90, 13000};
   LaunchGeometry dispatch = defaultGeometry(layerOf(8192), KernelKind::dispatch, 1, h200, 1);
-  EXPECT_EQ(dispatch.grid, 16u);
-  EXPECT_EQ(dispatch.tileTokens, 16u);
+  EXPECT_EQ(dispatch.grid, 14u);
+  EXPECT_EQ(dispatch.tileTokens, 586u); // its share, in one tile
   EXPECT_EQ(dispatch.blockThreads, 1024u);
   LaunchGeometry combine = defaultGeometry(layerOf(8192), KernelKind::combine, 1, h200, 1);
   EXPECT_EQ(combine.grid, 24u);
@@ -66,7 +66,7 @@ TEST(Geometry, ARankAloneOnItsDeviceLeavesMostOfItToOthers) {
 // Fewer CTAs take larger tiles.
 TEST(Geometry, TheTileFollowsTheGridThatIsAskedFor) {
   DeviceInfo h200{"NVIDIA H200", "sm_90a", 132, 90, 13000};
-  EXPECT_EQ(defaultGeometry(layerOf(128), KernelKind::dispatch, 1, h200, 2, {8, 0, 0}).tileTokens, 8u);
+  EXPECT_EQ(defaultGeometry(layerOf(128), KernelKind::dispatch, 1, h200, 2, {8, 0, 0}).tileTokens, 16u);
   EXPECT_EQ(defaultGeometry(layerOf(128), KernelKind::combine, 1, h200, 1, {132, 0, 0}).tileTokens, 1u);
 }
 

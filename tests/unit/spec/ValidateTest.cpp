@@ -167,15 +167,15 @@ TEST(ValidateKernel, LimitsFromBothSides) {
     expectKernel(with(&KernelSpec::blockThreads, threads), true);
   for (uint32_t threads : {0u, 1u, 31u, 33u, 1056u, ~0u})
     expectKernel(with(&KernelSpec::blockThreads, threads), false, Code::badInput, "multiple of 32");
-  for (uint32_t tokens : {1u, 2u, 4u, 8u, 16u, 32u})
+  for (uint32_t tokens : {1u, 3u, 32u, 683u, 1024u})
     expectKernel(with(&KernelSpec::tileTokens, tokens), true);
-  for (uint32_t tokens : {0u, 3u, 64u})
+  for (uint32_t tokens : {0u, 1025u})
     expectKernel(with(&KernelSpec::tileTokens, tokens), false, Code::badInput, "tokens per tile");
   expectKernel(with(&KernelSpec::target, std::string("sm_91")), false, Code::badInput, "a target of");
 }
 
-// Whatever the layer, the largest tile must not outgrow the static shared memory: nobody should meet that refusal.
-TEST(ValidateKernel, TheLargestTileFits) {
+// A tile's tables must fit the static shared memory; one of 32 tokens does whatever the layer.
+TEST(ValidateKernel, ATileFitsSharedMemory) {
   KernelSpec spec = smallSpec();
   spec.layer.ranks = 64;
   spec.layer.topk = 32;
@@ -184,6 +184,9 @@ TEST(ValidateKernel, TheLargestTileFits) {
     spec.kernel = kind;
     expectKernel(spec, true);
   }
+  spec.kernel = KernelKind::dispatch;
+  spec.tileTokens = 1024;
+  expectKernel(spec, false, Code::badInput, "fewer tokens per tile would do");
 }
 
 TEST(ValidateKernel, WhatAChipLacks) {
