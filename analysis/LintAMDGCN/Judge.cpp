@@ -116,6 +116,27 @@ bool Judge::polledPlace(uint32_t i) const {
   });
 }
 
+/// An atomic counter behind which caches are invalidated for its value's sake. Whoever takes the last ticket reads what
+/// the others have stored; but it may be a queue, where nobody does.
+bool Judge::isTicket(uint32_t i) const {
+  const Effect &e = code.effects[i];
+  std::string_view op = code.instructions[i].opcode;
+  bool counts = op.find("_add") != op.npos || op.find("_sub") != op.npos || op.find("_inc") != op.npos ||
+                op.find("_dec") != op.npos;
+  if (e.kind != Kind::atomic || !e.returns || !counts || order.waitSite[i] != nowhere)
+    return false;
+  constexpr uint32_t reachOfAcquire = 16; // as LLVM writes it: the wait, the end of a masked region, the invalidate
+  bool perWorkgroup = code.family != Family::gfx90a && code.family != Family::gfx940;
+  for (uint32_t k = i + 1; k < code.instructions.size() && k <= i + reachOfAcquire; ++k) {
+    Kind kind = code.effects[k].kind;
+    if (kind == Kind::invalidate && (code.effects[k].parts & (perWorkgroup ? 2 : 1)))
+      return resultIsRead(i);
+    if (kind == Kind::branch || kind == Kind::end || kind == Kind::barrier || kind == Kind::barrierSignal)
+      return false;
+  }
+  return false;
+}
+
 Judge::Publish Judge::publishOf(uint32_t i, const OrderState &state) const {
   const Effect &e = code.effects[i];
   const Facts facts = factsOf(pointers.place(i).base);
@@ -129,6 +150,8 @@ Judge::Publish Judge::publishOf(uint32_t i, const OrderState &state) const {
     publish = {Scope::sys, Evidence::released};
   else if (e.kind == Kind::atomic && state.writeBack != nowhere)
     publish = {spelled ? e.reach : Scope::sys, Evidence::released};
+  else if (isTicket(i))
+    publish = {spelled ? e.reach : Scope::gpu, Evidence::ticket};
   if (facts.distance && (facts.signal || publish.evidence != Evidence::none))
     publish = {*facts.distance, Evidence::contract};
   else if (facts.signal)

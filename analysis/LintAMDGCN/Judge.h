@@ -31,6 +31,7 @@ private:
     none,
     scoped,   ///< it has a scope, which plain data does not need
     released, ///< it stands right behind a write-back
+    ticket,   ///< a counter whose old value is acted on behind an invalidate: the last one speaks for the others
     polled,   ///< this function waits for the same memory
     contract,
   };
@@ -44,6 +45,7 @@ private:
   Demand demand(Scope distance) const;
   Publish publishOf(uint32_t instruction, const OrderState &state) const;
   bool polledPlace(uint32_t instruction) const;
+  bool isTicket(uint32_t instruction) const;
   bool isData(const StoreSite &site) const;
 
   void judgeStore(uint32_t instruction, const OrderState &state);

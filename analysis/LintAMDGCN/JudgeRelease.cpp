@@ -106,7 +106,8 @@ void Judge::judgeRelease(uint32_t i, const OrderState &state, const Publish &pub
   if (e.kind == Kind::atomic && publish.evidence == Evidence::contract && !polledPlace(i) &&
       !factsOf(pointers.place(i).base).signal)
     signals = false; // a counter in memory that others see too
-  if (e.kind == Kind::atomic && !signals && publish.evidence != Evidence::released && flushing == nowhere)
+  if (e.kind == Kind::atomic && !signals && publish.evidence != Evidence::released &&
+      publish.evidence != Evidence::ticket && flushing == nowhere)
     return;
   // Right behind a write-back anything may be stored; what stands in the way of that is a fault all the same.
   Severity severity = signals || flushing != nowhere ||
