@@ -87,8 +87,7 @@ void Code::split() {
     uint32_t to = kind == Kind::branch || kind == Kind::conditional ? target(last) : ~0u;
     if (to != ~0u)
       link(blockOf[to]);
-    if (kind != Kind::branch && kind != Kind::end && b + 1 < blocks.size() &&
-        !(to != ~0u && blockOf[to] == b + 1))
+    if (kind != Kind::branch && kind != Kind::end && b + 1 < blocks.size() && !(to != ~0u && blockOf[to] == b + 1))
       link(b + 1);
     if (kind == Kind::end)
       blocks[b].endsThread = true;

@@ -23,7 +23,7 @@ const amdgcn::Function *functionAt(const amdgcn::Module &module, const amdgcn::C
   }
   // Behind the last instruction of a function nothing is in it any more.
   return last && last->begin < last->end && comment.at.line <= module.instructions[last->end - 1].at.line ? last
-                                                                                                           : nullptr;
+                                                                                                          : nullptr;
 }
 
 uint32_t instructionLine(const amdgcn::Module &module, const amdgcn::Function &fn, uint32_t line) {

@@ -235,7 +235,8 @@ Effect decode(const Instruction &in, Family family) {
   case Kind::barrier:
   case Kind::barrierSignal:
   case Kind::barrierWait:
-    e.cluster = !in.operands.empty() && in.operands[0].kind == OperandKind::integer && int64_t(in.operands[0].bits) == -3;
+    e.cluster =
+        !in.operands.empty() && in.operands[0].kind == OperandKind::integer && int64_t(in.operands[0].bits) == -3;
     break;
   default:
     break;

@@ -87,8 +87,8 @@ Demand Judge::demand(Scope distance) const {
   return distance == Scope::cta && !wide ? Demand{} : demandOf(code.family, distance);
 }
 
-/// A load that decides a loop waits for somebody only if it goes past a cache to him, or if a contract says that there is
-/// somebody.
+/// A load that decides a loop waits for somebody only if it goes past a cache to him, or if a contract says that there
+/// is somebody.
 std::vector<Poll> Judge::meantPolls() const {
   std::vector<Poll> found = findPolls(code, graph);
   std::erase_if(found, [&](const Poll &poll) {

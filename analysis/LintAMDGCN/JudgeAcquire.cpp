@@ -39,11 +39,12 @@ void Judge::judgePolls() {
           for (uint32_t k = code.blocks[b].first; k < code.blocks[b].first + code.blocks[b].count; ++k)
             drops |= code.effects[k].kind == Kind::scalarInvalidate;
       if (!drops && base.kind != BaseKind::arguments && base.kind != BaseKind::unknown)
-        report("AM07", said ? Severity::error : Severity::warning, i,
-               fmt::format("expected a vector load in the loop that waits for {}, found a scalar load, whose cache need "
-                           "never see what another wave stores",
-                           base.str()),
-               "wait with a vector load of the flag's scope", {});
+        report(
+            "AM07", said ? Severity::error : Severity::warning, i,
+            fmt::format("expected a vector load in the loop that waits for {}, found a scalar load, whose cache need "
+                        "never see what another wave stores",
+                        base.str()),
+            "wait with a vector load of the flag's scope", {});
       continue;
     }
     if (said && code.effects[i].kind == Kind::load)
@@ -98,14 +99,16 @@ void Judge::judgeWaitOf(uint32_t load, const WaitSite &site, const WaitState &st
     crossed |= base != 0 && order.stores[s].base == base && all.stores[s].crossed;
   bool evidence = facts.distance || same || (site.clusterBarrier ? crossed : storedHere(base));
   if ((state.early & open) == open)
-    return report("AM05", Severity::error, state.invalidate,
-                  fmt::format("expected this invalidate behind {}, which ends the wait for {}, found it before: what is "
-                              "cached between the two may be old",
-                              loadWait(code.family), nameOf(site.instruction)),
-                  fmt::format("put {} between the load and the invalidate", loadWait(code.family)),
-                  {{"waits here", site.instruction}, {"the first load of data", load}});
+    return report(
+        "AM05", Severity::error, state.invalidate,
+        fmt::format("expected this invalidate behind {}, which ends the wait for {}, found it before: what is "
+                    "cached between the two may be old",
+                    loadWait(code.family), nameOf(site.instruction)),
+        fmt::format("put {} between the load and the invalidate", loadWait(code.family)),
+        {{"waits here", site.instruction}, {"the first load of data", load}});
   bool narrower = (state.open & asked.invalidate) != asked.invalidate;
-  if (narrower && !site.clusterBarrier && !spellsScope(code.family) && !factsOf(pointers.place(site.instruction).base).distance)
+  if (narrower && !site.clusterBarrier && !spellsScope(code.family) &&
+      !factsOf(pointers.place(site.instruction).base).distance)
     return; // glc does not tell a wait for the own workgroup from one for others: the invalidate does
   if (!evidence && !narrower && invalidatesLater(site))
     return; // the wait is completed further down; what is read before need not be what it waits for
@@ -167,12 +170,13 @@ void Judge::judgeClusterDrain(uint32_t load, const OrderState &state) {
     const StoreState &store = state.stores[s];
     if (base == 0 || order.stores[s].base != base || store.undrainedCluster == nowhere || factsOf(base).readOnly)
       continue;
-    report("AM06", Severity::error, store.undrainedCluster,
-           fmt::format("expected {} before this barrier of the cluster, since {} is read behind it, found stores that may "
-                       "still be on their way",
-                       storeWait(code.family), nameOf(load)),
-           fmt::format("put {} before the barrier", storeWait(code.family)),
-           {{"stored here", order.stores[s].instruction}, {"read here", load}});
+    report(
+        "AM06", Severity::error, store.undrainedCluster,
+        fmt::format("expected {} before this barrier of the cluster, since {} is read behind it, found stores that may "
+                    "still be on their way",
+                    storeWait(code.family), nameOf(load)),
+        fmt::format("put {} before the barrier", storeWait(code.family)),
+        {{"stored here", order.stores[s].instruction}, {"read here", load}});
   }
 }
 

@@ -110,20 +110,21 @@ void Judge::judgeRelease(uint32_t i, const OrderState &state, const Publish &pub
       publish.evidence != Evidence::ticket && flushing == nowhere)
     return;
   // Right behind a write-back anything may be stored; what stands in the way of that is a fault all the same.
-  Severity severity = signals || flushing != nowhere ||
-                              (publish.evidence == Evidence::released && notDrained != nowhere)
-                          ? Severity::error
-                          : Severity::warning;
+  Severity severity =
+      signals || flushing != nowhere || (publish.evidence == Evidence::released && notDrained != nowhere)
+          ? Severity::error
+          : Severity::warning;
   if (notDrained != nowhere)
-    report("AM06", severity, barrier,
-           fmt::format("expected {} before this barrier, since behind it one wave announces what the others have stored "
-                       "to {}, found stores that may still be on their way",
-                       storeWait(code.family), nameOf(notDrained)),
-           fmt::format("put {} before the barrier: the wave that announces waits for its own stores only",
-                       storeWait(code.family)),
-           {{"stored here", notDrained}, {"announced here", i}});
-  std::string fence = fmt::format("{}{}{}", asked.writeBackText, asked.writeBackText.empty() ? "" : " and ",
-                                  storeWait(code.family));
+    report(
+        "AM06", severity, barrier,
+        fmt::format("expected {} before this barrier, since behind it one wave announces what the others have stored "
+                    "to {}, found stores that may still be on their way",
+                    storeWait(code.family), nameOf(notDrained)),
+        fmt::format("put {} before the barrier: the wave that announces waits for its own stores only",
+                    storeWait(code.family)),
+        {{"stored here", notDrained}, {"announced here", i}});
+  std::string fence =
+      fmt::format("{}{}{}", asked.writeBackText, asked.writeBackText.empty() ? "" : " and ", storeWait(code.family));
   if (dirty != nowhere) {
     bool mistaken = narrow == nowhere && looksVolatile(i);
     if (mistaken)
@@ -146,11 +147,12 @@ void Judge::judgeRelease(uint32_t i, const OrderState &state, const Publish &pub
                   fmt::format("put {} behind the write-back", storeWait(code.family)),
                   {{"stored here", flushing}, {"written back here", state.writeBack}});
   if (waiting != nowhere)
-    report("AM02", severity, i,
-           fmt::format("expected {} between the data and {}, found none: the data may still be on its way when the flag "
-                       "is seen",
-                       storeWait(code.family), describe(i)),
-           fmt::format("put {} before it", storeWait(code.family)), {{"stored here", waiting}});
+    report(
+        "AM02", severity, i,
+        fmt::format("expected {} between the data and {}, found none: the data may still be on its way when the flag "
+                    "is seen",
+                    storeWait(code.family), describe(i)),
+        fmt::format("put {} before it", storeWait(code.family)), {{"stored here", waiting}});
 }
 
 } // namespace interlock::lint::gcn

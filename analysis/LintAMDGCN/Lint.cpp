@@ -18,7 +18,8 @@ using scope::Finding;
 
 /// Memory that no row of the table speaks of.
 bool isUnknown(const amdgcn::Instruction &in, gcn::Family family) {
-  constexpr std::string_view memory[] = {"global_", "flat_", "buffer_", "tbuffer_", "image_", "ds_", "scratch_", "tensor_"};
+  constexpr std::string_view memory[] = {"global_", "flat_", "buffer_",  "tbuffer_",
+                                         "image_",  "ds_",   "scratch_", "tensor_"};
   gcn::Effect effect = gcn::decode(in, family);
   return effect.kind == gcn::Kind::none && effect.counter == gcn::Counter::none &&
          std::any_of(std::begin(memory), std::end(memory),
@@ -31,11 +32,10 @@ tl::expected<Report, std::string> check(const amdgcn::Module &module, const Opti
   std::string_view processor = module.processor();
   auto family = gcn::familyOf(processor);
   if (!family)
-    return tl::unexpected(processor.empty()
-                              ? fmt::format("expected .amdgcn_target to name one of {}, found none",
-                                            gcn::knownProcessors())
-                              : fmt::format("expected assembly for one of {}, got {}", gcn::knownProcessors(),
-                                            processor.substr(0, 64)));
+    return tl::unexpected(
+        processor.empty()
+            ? fmt::format("expected .amdgcn_target to name one of {}, found none", gcn::knownProcessors())
+            : fmt::format("expected assembly for one of {}, got {}", gcn::knownProcessors(), processor.substr(0, 64)));
   Report report;
   for (size_t f = 0; f < module.functions.size(); ++f) {
     const amdgcn::Function &function = module.functions[f];

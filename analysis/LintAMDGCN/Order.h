@@ -1,8 +1,8 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
 // The dataflow: at each instruction, which stores may still be on their way or only in a near cache, and which polls
-// have not been followed by what makes their data visible. All facts are "on some path", so where paths meet the weakest
-// state wins.
+// have not been followed by what makes their data visible. All facts are "on some path", so where paths meet the
+// weakest state wins.
 #pragma once
 
 #include "analysis/LintAMDGCN/Polls.h"
@@ -62,8 +62,7 @@ struct OrderState {
 
 class Order {
 public:
-  Order(const Code &code, const Graph &graph, const Pointers &pointers, const std::vector<Poll> &polls,
-        bool oneWave);
+  Order(const Code &code, const Graph &graph, const Pointers &pointers, const std::vector<Poll> &polls, bool oneWave);
 
   std::vector<StoreSite> stores;
   std::vector<WaitSite> waits;

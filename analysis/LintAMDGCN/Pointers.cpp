@@ -22,14 +22,16 @@ bool startsWithAny(std::string_view text, std::initializer_list<std::string_view
 
 /// Copies: part i of the result is part i of the source.
 bool isMove(std::string_view op) {
-  return startsWithAny(op, {"s_mov_b", "v_mov_b", "v_readfirstlane", "v_readlane", "v_accvgpr", "s_movk", "v_dual_mov"});
+  return startsWithAny(op,
+                       {"s_mov_b", "v_mov_b", "v_readfirstlane", "v_readlane", "v_accvgpr", "s_movk", "v_dual_mov"});
 }
 
 /// What can make an address of one: additions, masks and shifts that align, selections, joining of halves.
 bool keepsPointers(std::string_view op) {
-  return startsWithAny(op, {"s_add", "s_sub", "v_add", "v_sub", "v_lshl_add", "v_mad_u64", "v_mad_i64", "v_mad_nc_u64",
-                            "v_mad_co_u64", "v_lshl_or", "v_or", "s_or", "v_and", "s_and", "v_cndmask", "s_cselect",
-                            "v_add3", "v_dual_add", "v_dual_cndmask", "s_lshl", "v_dual_or", "v_bfi"}) &&
+  return startsWithAny(op, {"s_add",          "s_sub",        "v_add",        "v_sub",     "v_lshl_add", "v_mad_u64",
+                            "v_mad_i64",      "v_mad_nc_u64", "v_mad_co_u64", "v_lshl_or", "v_or",       "s_or",
+                            "v_and",          "s_and",        "v_cndmask",    "s_cselect", "v_add3",     "v_dual_add",
+                            "v_dual_cndmask", "s_lshl",       "v_dual_or",    "v_bfi"}) &&
          op.find("saveexec") == op.npos;
 }
 
@@ -73,8 +75,7 @@ Pointers::Pointers(const Code &code, const amdgcn::Kernel *kernel)
       if (!dirty[b] || in[b].empty())
         continue;
       dirty[b] = false;
-      if (++steps > limit)
-      {
+      if (++steps > limit) {
         places.assign(places.size(), Place{});
         return;
       }
@@ -140,8 +141,8 @@ void Pointers::start(State &state) {
   if (!kernel || !kernel->directive("user_sgpr_kernarg_segment_ptr"))
     return;
   auto has = [&](std::string_view key) { return uint32_t(kernel->directive(key)); };
-  uint32_t at = 4 * has("user_sgpr_private_segment_buffer") + 2 * has("user_sgpr_dispatch_ptr") +
-                2 * has("user_sgpr_queue_ptr");
+  uint32_t at =
+      4 * has("user_sgpr_private_segment_buffer") + 2 * has("user_sgpr_dispatch_ptr") + 2 * has("user_sgpr_queue_ptr");
   uint32_t base = intern({BaseKind::arguments, 0, {}, {}});
   auto put = [&](uint32_t r, const Value &value) {
     if (r < execLow)
@@ -245,8 +246,8 @@ Place Pointers::placeOf(const State &state, uint32_t i) {
   if (pointer.kind != Value::Kind::pointer)
     return place;
   place.base = pointer.base;
-  bool otherKnown = other.kind == Value::Kind::number || (&other == &base && !hasBase) ||
-                    (&other == &address && !e.address);
+  bool otherKnown =
+      other.kind == Value::Kind::number || (&other == &base && !hasBase) || (&other == &address && !e.address);
   if (pointer.exact && otherKnown && !in.has("scale_offset"))
     place.offset = pointer.number + (other.kind == Value::Kind::number ? other.number : 0) + in.number("offset");
   return place;

@@ -23,7 +23,7 @@ enum class BaseKind : uint8_t {
 /// What an address is relative to. Two of the same kind and numbers are the same object.
 struct Base {
   BaseKind kind = BaseKind::unknown;
-  uint32_t offset = 0;              ///< of the argument that it is, or that it was loaded through, in the kernarg segment
+  uint32_t offset = 0; ///< of the argument that it is, or that it was loaded through, in the kernarg segment
   std::optional<uint32_t> argument; ///< its number, where the metadata tells
   std::string_view symbol;
   bool operator<(const Base &o) const { return std::tie(kind, offset, symbol) < std::tie(o.kind, o.offset, o.symbol); }

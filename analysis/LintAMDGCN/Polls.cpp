@@ -32,7 +32,8 @@ private:
   static constexpr size_t mostInstructions = 2000;
 
   bool candidate(const Effect &e) const {
-    return e.kind == Kind::scalarLoad || (e.shared() && (e.kind == Kind::load || (e.kind == Kind::atomic && e.returns)));
+    return e.kind == Kind::scalarLoad ||
+           (e.shared() && (e.kind == Kind::load || (e.kind == Kind::atomic && e.returns)));
   }
 
   void search(uint32_t loop, std::vector<Poll> &polls) {
@@ -52,8 +53,8 @@ private:
     findInvariant();
     for (const Item &item : items) {
       const Effect &e = code.effects[item.instruction];
-      bool known = std::any_of(polls.begin(), polls.end(),
-                               [&](const Poll &p) { return p.instruction == item.instruction; });
+      bool known =
+          std::any_of(polls.begin(), polls.end(), [&](const Poll &p) { return p.instruction == item.instruction; });
       if (!candidate(e) || !waitsAgain(item) || !decidesExit(item, loop))
         continue;
       if (known) { // the innermost loop that it ends
@@ -84,8 +85,8 @@ private:
         const Effect &e = code.effects[item.instruction];
         // A pointer from memory that nobody has written is the same each time; of vector memory that is not known.
         bool plain = e.kind == Kind::none || e.kind == Kind::scalarLoad;
-        bool good = plain && std::all_of(item.reads.begin(), item.reads.end(),
-                                         [&](Register r) { return invariant[r]; });
+        bool good =
+            plain && std::all_of(item.reads.begin(), item.reads.end(), [&](Register r) { return invariant[r]; });
         proven[i] = good;
         if (!good)
           for (Register r : item.writes)

@@ -32,7 +32,7 @@ ARROWS = {
     "templates": [],
     "compiler/Transforms": ["dialects/EP", "analysis/ScopeModel", "templates"],
     "compiler/Conversion": ["dialects/EP"],
-    "compiler/Target": ["runtime/Spec", "analysis/Lint"],
+    "compiler/Target": ["runtime/Spec", "analysis/LintAMDGCN"],
     "compiler/Pipeline": ["compiler/Transforms", "compiler/Conversion"],
     "compiler/API": ["compiler/Pipeline", "compiler/Target"],
     "compiler/tools": ["compiler/API"],

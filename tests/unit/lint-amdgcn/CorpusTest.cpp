@@ -1,8 +1,8 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// Walks tests/corpus/amdgcn, most of it as llc 22.1.8 emits it and the rest with one thing taken away: what is in flag/,
-// and in note/ at the severity of a note, yields the rule that its first line names before any other; what is in clean/
-// yields nothing at warning or above.
+// Walks tests/corpus/amdgcn, most of it as llc 22.1.8 emits it and the rest with one thing taken away: what is in
+// flag/, and in note/ at the severity of a note, yields the rule that its first line names before any other; what is in
+// clean/ yields nothing at warning or above.
 #include "tests/unit/lint-amdgcn/Check.h"
 
 #include <set>
@@ -60,9 +60,9 @@ TEST(Corpus, HasEachRuleOnEachChipThatCanBreakIt) {
     }
   const std::vector<std::string> all = {"gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201", "gfx1250"};
   const std::map<std::string, std::vector<std::string>> lacking = {
-      {"AM01", {"gfx1100"}},                                // its caches are write-through
+      {"AM01", {"gfx1100"}},                                 // its caches are write-through
       {"AM08", {"gfx90a", "gfx1100", "gfx1201", "gfx1250"}}, // sc0 is of gfx940
-      {"AM09", {"gfx90a", "gfx1100"}},                      // a store does not say that it is volatile
+      {"AM09", {"gfx90a", "gfx1100"}},                       // a store does not say that it is volatile
       {"AM10", {"gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201"}}};
   for (const scope::Rule &rule : scope::rules(scope::Language::amdgcn))
     for (const std::string &chip : all) {

@@ -1,7 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// Every instruction that a right hand-off needs is taken away, one at a time: the lint misses it, each time. So the clean
-// corpus is clean because the code is right, and not because the lint looks elsewhere.
+// Every instruction that a right hand-off needs is taken away, one at a time: the lint misses it, each time. So the
+// clean corpus is clean because the code is right, and not because the lint looks elsewhere.
 #include "tests/unit/lint-amdgcn/Check.h"
 
 #include <regex>
@@ -70,15 +70,14 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"explicit-wait-behind-the-write-back-gfx942", "wbl2 sc0 sc1|vmcnt\\(0\\)", "", 3},
                     Case{"explicit-wait-behind-the-write-back-gfx950", "wbl2 sc0 sc1|vmcnt\\(0\\)", "", 3}));
 
-INSTANTIATE_TEST_SUITE_P(
-    Acquires, Needed,
-    testing::Values(Case{"message-passing-system-gfx90a", "buffer_(invl2|wbinvl1)", far, 4},
-                    Case{"message-passing-system-gfx942", "buffer_inv", "", 2},
-                    Case{"message-passing-system-gfx950", "buffer_inv", "", 2},
-                    Case{"message-passing-system-gfx1100", "buffer_gl[01]_inv", far, 4},
-                    Case{"message-passing-agent-gfx1201", "global_inv", "", 2},
-                    Case{"message-passing-agent-gfx1250", "global_inv", "", 2},
-                    Case{"cluster-barrier-gfx1250", "global_inv|storecnt", "", 2}));
+INSTANTIATE_TEST_SUITE_P(Acquires, Needed,
+                         testing::Values(Case{"message-passing-system-gfx90a", "buffer_(invl2|wbinvl1)", far, 4},
+                                         Case{"message-passing-system-gfx942", "buffer_inv", "", 2},
+                                         Case{"message-passing-system-gfx950", "buffer_inv", "", 2},
+                                         Case{"message-passing-system-gfx1100", "buffer_gl[01]_inv", far, 4},
+                                         Case{"message-passing-agent-gfx1201", "global_inv", "", 2},
+                                         Case{"message-passing-agent-gfx1250", "global_inv", "", 2},
+                                         Case{"cluster-barrier-gfx1250", "global_inv|storecnt", "", 2}));
 
 } // namespace
 } // namespace interlock::lint
