@@ -20,6 +20,11 @@ const std::map<uint32_t, ParamContract> *entryOf(const Contract::Params &all, st
   return found == all.end() ? nullptr : &found->second;
 }
 
+/// A flag is a word: what is wider and has a scope is data that goes past the caches.
+bool isWord(std::string_view opcode) {
+  return !opcode.ends_with("x3") && !opcode.ends_with("x4") && !opcode.ends_with("b96") && !opcode.ends_with("b128");
+}
+
 /// A workgroup of this kernel fits one wave.
 bool isOneWave(const amdgcn::Kernel *kernel) {
   if (!kernel)
@@ -95,6 +100,9 @@ std::vector<Poll> Judge::meantPolls() const {
     const Effect &e = code.effects[poll.instruction];
     return e.kind == Kind::load && !e.scoped && !factsOf(pointers.place(poll.instruction).base).distance;
   });
+  constexpr size_t most = 512; // each is held against each store
+  if (found.size() > most)
+    found.resize(most);
   return found;
 }
 
@@ -144,7 +152,7 @@ Judge::Publish Judge::publishOf(uint32_t i, const OrderState &state) const {
   bool spelled = spellsScope(code.family);
   if (polledPlace(i))
     publish = {spelled ? e.reach : Scope::gpu, Evidence::polled};
-  else if (e.kind == Kind::store && e.scoped)
+  else if (e.kind == Kind::store && e.scoped && isWord(code.instructions[i].opcode))
     publish = {e.reach, Evidence::scoped};
   else if (e.kind == Kind::store && !spelled && state.writeBack != nowhere)
     publish = {Scope::sys, Evidence::released};
@@ -167,6 +175,13 @@ bool Judge::isData(const StoreSite &site) const {
 
 /// Only some of the waves that passed the barrier come to the signal, so that these speak for the others.
 bool Judge::actsForOthers(uint32_t barrier, uint32_t publish) const {
+  auto [known, added] = actsMemo.try_emplace({barrier, publish});
+  if (added)
+    known->second = someStayBehind(barrier, publish);
+  return known->second;
+}
+
+bool Judge::someStayBehind(uint32_t barrier, uint32_t publish) const {
   uint32_t from = code.blockOf[barrier], to = code.blockOf[publish];
   auto masks = [&](uint32_t begin, uint32_t end) {
     for (uint32_t i = begin; i < end; ++i)
@@ -243,6 +258,13 @@ bool Judge::resultIsRead(uint32_t i) const {
 
 /// Some path from the wait leads to an invalidate outside its loop, so that its author thought of one.
 bool Judge::invalidatesLater(const WaitSite &site) const {
+  auto [known, added] = laterMemo.try_emplace(site.instruction);
+  if (added)
+    known->second = reachesInvalidate(site);
+  return known->second;
+}
+
+bool Judge::reachesInvalidate(const WaitSite &site) const {
   std::vector<bool> seen(code.blocks.size());
   std::vector<std::pair<uint32_t, uint32_t>> todo{{code.blockOf[site.instruction], site.instruction + 1}};
   while (!todo.empty()) {

@@ -58,13 +58,15 @@ private:
   void judgeLds(uint32_t instruction, const OrderState &state);
   void judgeClusterDrain(uint32_t load, const OrderState &state);
   void judgePolls();
-  void judgeLoopCost(const Poll &poll);
+  void judgeLoopCost(const Poll &poll, const std::vector<uint32_t> &blocks);
 
   std::optional<Scope> distanceOf(const WaitSite &site) const;
   bool actsForOthers(uint32_t barrier, uint32_t publish) const;
+  bool someStayBehind(uint32_t barrier, uint32_t publish) const;
   bool looksVolatile(uint32_t instruction) const;
   bool resultIsRead(uint32_t instruction) const;
   bool invalidatesLater(const WaitSite &site) const;
+  bool reachesInvalidate(const WaitSite &site) const;
   bool storedHere(uint32_t base) const;
 
   scope::Place placeOf(uint32_t instruction) const;
@@ -87,6 +89,8 @@ private:
   const Order order;
   std::vector<scope::Finding> findings;
   std::map<std::pair<std::string_view, uint32_t>, size_t> reported;
+  mutable std::map<std::pair<uint32_t, uint32_t>, bool> actsMemo; ///< barrier and signal
+  mutable std::map<uint32_t, bool> laterMemo;                     ///< by the instruction of the wait
 };
 
 } // namespace interlock::lint::gcn

@@ -28,16 +28,19 @@ std::optional<Scope> Judge::distanceOf(const WaitSite &site) const {
 }
 
 void Judge::judgePolls() {
+  std::vector<std::vector<uint32_t>> blocks(graph.loops.size()); // whose innermost loop it is
+  for (uint32_t b : graph.order)
+    if (graph.loopOf[b] != Loop::none)
+      blocks[graph.loopOf[b]].push_back(b);
   for (const Poll &poll : polls) {
     uint32_t i = poll.instruction;
     const Base &base = pointers.base(pointers.place(i).base);
     auto said = factsOf(pointers.place(i).base).distance;
     if (poll.scalar) {
       bool drops = false;
-      for (uint32_t b : graph.order)
-        if (graph.inside(b, poll.loop))
-          for (uint32_t k = code.blocks[b].first; k < code.blocks[b].first + code.blocks[b].count; ++k)
-            drops |= code.effects[k].kind == Kind::scalarInvalidate;
+      for (uint32_t b : blocks[poll.loop])
+        for (uint32_t k = code.blocks[b].first; k < code.blocks[b].first + code.blocks[b].count; ++k)
+          drops |= code.effects[k].kind == Kind::scalarInvalidate;
       if (!drops && base.kind != BaseKind::arguments && base.kind != BaseKind::unknown)
         report(
             "AM07", said ? Severity::error : Severity::warning, i,
@@ -49,14 +52,12 @@ void Judge::judgePolls() {
     }
     if (said && code.effects[i].kind == Kind::load)
       judgeReach(i, *said, true);
-    judgeLoopCost(poll);
+    judgeLoopCost(poll, blocks[poll.loop]);
   }
 }
 
-void Judge::judgeLoopCost(const Poll &poll) {
-  for (uint32_t b : graph.order) {
-    if (graph.loopOf[b] != poll.loop)
-      continue;
+void Judge::judgeLoopCost(const Poll &poll, const std::vector<uint32_t> &blocks) {
+  for (uint32_t b : blocks) {
     for (uint32_t i = code.blocks[b].first; i < code.blocks[b].first + code.blocks[b].count; ++i) {
       const Effect &e = code.effects[i];
       bool invalidates = e.kind == Kind::invalidate, writesBack = e.kind == Kind::writeBack;
@@ -97,7 +98,8 @@ void Judge::judgeWaitOf(uint32_t load, const WaitSite &site, const WaitState &st
   bool crossed = false;
   for (uint32_t s = 0; s < order.stores.size(); ++s)
     crossed |= base != 0 && order.stores[s].base == base && all.stores[s].crossed;
-  bool evidence = facts.distance || same || (site.clusterBarrier ? crossed : storedHere(base));
+  // What this kernel stores itself may be the wave's own.
+  bool evidence = facts.distance || same || (site.clusterBarrier && crossed), own = storedHere(base);
   if ((state.early & open) == open)
     return report(
         "AM05", Severity::error, state.invalidate,
@@ -110,7 +112,7 @@ void Judge::judgeWaitOf(uint32_t load, const WaitSite &site, const WaitState &st
   if (narrower && !site.clusterBarrier && !spellsScope(code.family) &&
       !factsOf(pointers.place(site.instruction).base).distance)
     return; // glc does not tell a wait for the own workgroup from one for others: the invalidate does
-  if (!evidence && !narrower && invalidatesLater(site))
+  if (!evidence && !narrower && !own && invalidatesLater(site))
     return; // the wait is completed further down; what is read before need not be what it waits for
   std::string found = narrower ? "one that reaches less far" : "none";
   std::string doubt = evidence || narrower ? "" : ", if another wave writes that while the kernel runs";

@@ -10,7 +10,7 @@ namespace interlock::lint::gcn {
 namespace {
 
 /// Stores and waits beyond that are left out, so that the cost stays linear.
-constexpr size_t mostStores = 448, mostWaits = 128;
+constexpr size_t mostStores = 256, mostWaits = 64;
 constexpr uint8_t allParts = 7;
 
 } // namespace
@@ -125,13 +125,10 @@ void Order::age(OrderState &state, Counter counter) const {
     if (younger < StoreState::done - 1)
       ++younger;
   };
-  for (size_t s = 0; s < stores.size(); ++s) {
-    // An operation of a flat address may be done in LDS, and then counts there too.
+  for (size_t s = 0; s < stores.size(); ++s)
     if (stores[s].counter == counter)
       older(state.stores[s].younger);
-  }
-  Counter loads = Counter::loads;
-  if (counter == loads)
+  if (counter == Counter::loads)
     for (WaitState &wait : state.waits)
       older(wait.younger);
   bool oneCounter = code.family == Family::gfx90a || code.family == Family::gfx940;
@@ -246,8 +243,7 @@ void Order::apply(OrderState &state, uint32_t i) const {
     wait = {};
     wait.happened = wait.scalarOpen = true;
     wait.open = allParts;
-    wait.younger = e.kind == Kind::scalarLoad ? WaitState::done : 0;
-    // A read-modify-write that returns counts as a load everywhere.
+    wait.younger = e.kind == Kind::scalarLoad ? WaitState::done : 0; // one that returns counts as a load everywhere
   }
 }
 

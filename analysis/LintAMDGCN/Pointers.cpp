@@ -57,7 +57,7 @@ std::string Base::str() const {
 
 Pointers::Pointers(const Code &code, const amdgcn::Kernel *kernel)
     : code(code), kernel(kernel), bases(1), places(code.instructions.size()), zero(code.instructions.size()) {
-  constexpr size_t largest = 8'000'000; ///< values kept: beyond that nothing is followed
+  constexpr size_t largest = 4'000'000; ///< values kept: beyond that nothing is followed
   if (code.blocks.size() * code.registers > largest)
     return;
   const Graph graph(code.blocks);

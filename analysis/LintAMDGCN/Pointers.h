@@ -55,7 +55,7 @@ private:
     enum class Kind : uint8_t { unset, unknown, number, pointer } kind = Kind::unset;
     bool exact = false; ///< of a pointer: `number` is its offset
     uint32_t base = 0;
-    int64_t number = 0;
+    int64_t number = 0; ///< kept in 16 bytes with the rest: there is one a register and block
     bool operator==(const Value &) const = default;
   };
   using State = std::vector<Value>;

@@ -16,6 +16,11 @@ public:
 
   std::vector<Poll> run() {
     std::vector<Poll> polls;
+    blocksOf.resize(graph.loops.size());
+    for (uint32_t b : graph.order)
+      for (uint32_t l = graph.loopOf[b]; l != Loop::none && graph.loops[l].blocks <= mostBlocks;
+           l = graph.loops[l].parent)
+        blocksOf[l].push_back(b);
     for (uint32_t loop = 0; loop < graph.loops.size(); ++loop)
       search(loop, polls);
     std::sort(polls.begin(), polls.end(), [](const Poll &a, const Poll &b) { return a.instruction < b.instruction; });
@@ -37,19 +42,21 @@ private:
   }
 
   void search(uint32_t loop, std::vector<Poll> &polls) {
-    if (graph.loops[loop].blocks > mostBlocks)
-      return;
     items.clear();
     bool any = false;
-    for (uint32_t b : graph.order)
-      if (graph.inside(b, loop))
-        for (uint32_t i = code.blocks[b].first; i < code.blocks[b].first + code.blocks[b].count; ++i) {
-          const auto &in = code.instructions[i];
-          items.push_back({i, code.read(in, code.effects[i]), code.written(in, code.effects[i])});
-          any |= candidate(code.effects[i]);
-        }
-    if (!any || items.size() > mostInstructions)
+    size_t size = 0;
+    for (uint32_t b : blocksOf[loop]) {
+      size += code.blocks[b].count;
+      for (uint32_t i = code.blocks[b].first; i < code.blocks[b].first + code.blocks[b].count; ++i)
+        any |= candidate(code.effects[i]);
+    }
+    if (!any || size > mostInstructions)
       return;
+    for (uint32_t b : blocksOf[loop])
+      for (uint32_t i = code.blocks[b].first; i < code.blocks[b].first + code.blocks[b].count; ++i) {
+        const auto &in = code.instructions[i];
+        items.push_back({i, code.read(in, code.effects[i]), code.written(in, code.effects[i])});
+      }
     findInvariant();
     for (const Item &item : items) {
       const Effect &e = code.effects[item.instruction];
@@ -139,6 +146,7 @@ private:
 
   const Code &code;
   const Graph &graph;
+  std::vector<std::vector<uint32_t>> blocksOf; ///< by loop
   std::vector<Item> items;
   std::vector<bool> invariant;
 };

@@ -1,9 +1,9 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// The gate on both kinds of text: what is not ordered is refused with the line and what would do, and milder findings go
-// along as JSON.
-#include "analysis/ScopeModel/Rules.h"
+// The gate on both kinds of text: what is not ordered is refused with the line and what would do, and milder findings
+// go along as JSON.
 #include "compiler/Target/Gate.h"
+#include "analysis/ScopeModel/Rules.h"
 
 #include <gmock/gmock.h>
 
