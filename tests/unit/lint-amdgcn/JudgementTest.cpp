@@ -20,7 +20,8 @@ k:
 	s_load_dwordx2 s[6:7], s[4:5], 0x10
 	v_mov_b32_e32 v1, 0
 	s_waitcnt lgkmcnt(0)
-)" + body + R"(
+)" + body +
+         R"(
 	s_endpgm
 	.section	.rodata,"a",@progbits
 	.amdhsa_kernel k
