@@ -27,20 +27,29 @@ tl::expected<Contract, ContractError> readContract(std::string_view text, std::s
 }
 
 void merge(Contract &contract, Contract more) {
-  for (auto &[function, params] : more.params)
-    for (auto &[index, facts] : params) {
-      ParamContract &known = contract.params[function][index];
-      if (facts.peers)
-        known.peers = facts.peers;
-      known.readOnlyDuringKernel |= facts.readOnlyDuringKernel;
-      known.pairsAcrossKernels |= facts.pairsAcrossKernels;
-      known.writtenAt = std::move(facts.writtenAt);
-    }
+  auto mergeParams = [](Contract::Params &into, Contract::Params &from) {
+    for (auto &[function, params] : from)
+      for (auto &[index, facts] : params) {
+        ParamContract &known = into[function][index];
+        if (facts.peers)
+          known.peers = facts.peers;
+        known.readOnlyDuringKernel |= facts.readOnlyDuringKernel;
+        known.pairsAcrossKernels |= facts.pairsAcrossKernels;
+        known.signal |= facts.signal;
+        known.writtenAt = std::move(facts.writtenAt);
+      }
+  };
+  mergeParams(contract.params, more.params);
+  mergeParams(contract.kernargs, more.kernargs);
   for (Waiver &waiver : more.waivers)
     contract.waivers.push_back(std::move(waiver));
 }
 
 std::optional<ContractError> findMissingParameter(const Contract &contract, const ptx::Module &module) {
+  for (const auto &[function, kernargs] : contract.kernargs)
+    if (module.findFunction(function) || function.empty())
+      return ContractError{kernargs.begin()->second.writtenAt,
+                           "expected 'param' and the number of a parameter, got 'kernarg': PTX names its parameters"};
   size_t most = 0; // parameters of a kernel that the statements about every kernel hold for
   const ptx::Function *widest = nullptr;
   for (const ptx::Function &fn : module.functions)
@@ -68,9 +77,10 @@ std::optional<ContractError> findMissingFunction(const Contract &contract,
   auto error = [](const std::string &name, const Origin &at) {
     return ContractError{at, fmt::format("expected the name of a function that is there, got {}", name)};
   };
-  for (const auto &[function, params] : contract.params)
-    if (missing(function) && !params.empty())
-      return error(function, params.begin()->second.writtenAt);
+  for (const Contract::Params *all : {&contract.params, &contract.kernargs})
+    for (const auto &[function, params] : *all)
+      if (missing(function) && !params.empty())
+        return error(function, params.begin()->second.writtenAt);
   for (const Waiver &waiver : contract.waivers)
     if (missing(waiver.function))
       return error(waiver.function, waiver.writtenAt);

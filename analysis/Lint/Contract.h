@@ -1,7 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a PTX text cannot say of itself: who else sees the memory behind a parameter, and which findings its author has
-// weighed. Contracts come from a file or from comment lines of the PTX, in one form.
+// What a text cannot say of itself: who else sees the memory behind a parameter, and which findings its author has
+// weighed. Contracts come from a file or from comment lines of the text, in one form for PTX and AMDGCN.
 #pragma once
 
 #include "analysis/PTX/Module.h"
@@ -20,7 +20,7 @@ namespace interlock::lint {
 /// How far away the furthest agent is that accesses the memory that a parameter points to.
 enum class Peers : uint8_t { cta, cluster, gpu, sys, nic };
 
-/// Where a statement of a contract stands: in a contract file, or in the PTX itself. Both count from 1.
+/// Where a statement of a contract stands: in a contract file, or in the text itself. Both count from 1.
 struct Origin {
   std::string file;
   uint32_t line = 0, column = 0;
@@ -31,11 +31,12 @@ struct ParamContract {
   std::optional<Peers> peers;
   bool readOnlyDuringKernel = false; ///< nobody writes it while the kernel runs: non-coherent loads are right
   bool pairsAcrossKernels = false;   ///< the other half of its releases or acquires is in another kernel
+  bool signal = false;               ///< AMDGCN: stores to it announce other data; their opcodes are those of any store
   Origin writtenAt;                  ///< of the last statement about it
 };
 
-/// "This finding is known, and why it stands": rule SLnn, on one line of the text or (line 0) anywhere in the function
-/// or (function empty) in the file.
+/// "This finding is known, and why it stands": of one rule, on one line of the text or (line 0) anywhere in the
+/// function or (function empty) in the file.
 struct Waiver {
   std::string rule, function, reason;
   uint32_t line = 0; ///< of the instruction that is waived
@@ -43,8 +44,10 @@ struct Waiver {
 };
 
 struct Contract {
+  using Params = std::map<std::string, std::map<uint32_t, ParamContract>, std::less<>>;
   /// By kernel name; "" holds for every kernel that has no entry of its own.
-  std::map<std::string, std::map<uint32_t, ParamContract>, std::less<>> params;
+  Params params;
+  Params kernargs; ///< AMDGCN: by the byte of the kernarg segment instead of the number
   std::vector<Waiver> waivers;
 };
 
@@ -60,6 +63,7 @@ struct ContractError {
 ///     param 0 peers=sys                    # of every kernel
 ///     kernel dispatch param 3 ro-during-kernel
 ///     kernel dispatch param 5 peers=sys, pairs-across-kernels
+///     kernel dispatch kernarg 24 peers=sys, signal
 ///     waive SL27 kernel dispatch: all CTAs are resident, the launcher checks it
 [[nodiscard]] tl::expected<Contract, ContractError> readContract(std::string_view text, std::string_view file);
 /// The same statements in a PTX text, of which `module` was read, each on a comment line `// contract: …`. One inside a

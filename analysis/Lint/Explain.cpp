@@ -23,9 +23,9 @@ std::string block(std::string_view text) {
 } // namespace
 
 std::string rulePage(const scope::Rule &rule) {
-  return fmt::format("# {}: {}\n\n{} · PTX ISA, \"{}\"\n\n{}\n\n## Flagged\n\n{}\n## Not flagged\n\n{}", rule.id,
-                     rule.title, name(rule.severity), rule.section, rule.explanation, block(rule.flagged),
-                     block(rule.clean));
+  return fmt::format("# {}: {}\n\n{} · {}, \"{}\"\n\n{}\n\n## Flagged\n\n{}\n## Not flagged\n\n{}", rule.id, rule.title,
+                     name(rule.severity), scope::documentOf(rule.language), rule.section, rule.explanation,
+                     block(rule.flagged), block(rule.clean));
 }
 
 } // namespace interlock::lint

@@ -8,21 +8,21 @@
 
 namespace interlock::lint {
 
-Graph::Graph(const Flat &flat)
-    : position(flat.blocks.size(), ~0u), dominator(flat.blocks.size(), ~0u), loopOf(flat.blocks.size(), Loop::none) {
-  orderBlocks(flat);
-  findDominators(flat);
-  findLoops(flat);
+Graph::Graph(const std::vector<FlatBlock> &blocks)
+    : position(blocks.size(), ~0u), dominator(blocks.size(), ~0u), loopOf(blocks.size(), Loop::none) {
+  orderBlocks(blocks);
+  findDominators(blocks);
+  findLoops(blocks);
 }
 
-void Graph::orderBlocks(const Flat &flat) {
-  std::vector<uint32_t> next(flat.blocks.size());
-  std::vector<bool> seen(flat.blocks.size());
+void Graph::orderBlocks(const std::vector<FlatBlock> &blocks) {
+  std::vector<uint32_t> next(blocks.size());
+  std::vector<bool> seen(blocks.size());
   std::vector<uint32_t> stack{0};
   seen[0] = true;
   while (!stack.empty()) {
     uint32_t b = stack.back();
-    const auto &successors = flat.blocks[b].successors;
+    const auto &successors = blocks[b].successors;
     if (next[b] == successors.size()) {
       order.push_back(b);
       stack.pop_back();
@@ -36,7 +36,7 @@ void Graph::orderBlocks(const Flat &flat) {
     position[order[i]] = i;
 }
 
-void Graph::findDominators(const Flat &flat) {
+void Graph::findDominators(const std::vector<FlatBlock> &blocks) {
   dominator[0] = 0;
   auto meet = [&](uint32_t a, uint32_t b) {
     while (a != b)
@@ -52,7 +52,7 @@ void Graph::findDominators(const Flat &flat) {
       if (b == 0)
         continue;
       uint32_t best = ~0u;
-      for (uint32_t p : flat.blocks[b].predecessors)
+      for (uint32_t p : blocks[b].predecessors)
         if (dominator[p] != ~0u)
           best = best == ~0u ? p : meet(best, p);
       if (best != dominator[b]) {
@@ -62,12 +62,12 @@ void Graph::findDominators(const Flat &flat) {
     }
   }
   // Intervals, so that "dominates" is two comparisons.
-  std::vector<std::vector<uint32_t>> children(flat.blocks.size());
+  std::vector<std::vector<uint32_t>> children(blocks.size());
   for (uint32_t b : order)
     if (b != 0)
       children[dominator[b]].push_back(b);
-  enter.assign(flat.blocks.size(), 0);
-  leave.assign(flat.blocks.size(), 0);
+  enter.assign(blocks.size(), 0);
+  leave.assign(blocks.size(), 0);
   std::vector<std::pair<uint32_t, size_t>> stack{{0, 0}};
   uint32_t clock = 0;
   enter[0] = clock++;
@@ -88,12 +88,12 @@ bool Graph::dominates(uint32_t a, uint32_t b) const {
   return reachable(a) && reachable(b) && enter[a] <= enter[b] && leave[b] <= leave[a];
 }
 
-void Graph::findLoops(const Flat &flat) {
+void Graph::findLoops(const std::vector<FlatBlock> &blocks) {
   // Inner headers come later in the order, so they are met first.
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
     uint32_t header = *it;
     std::vector<uint32_t> todo;
-    for (uint32_t p : flat.blocks[header].predecessors)
+    for (uint32_t p : blocks[header].predecessors)
       if (reachable(p) && dominates(header, p))
         todo.push_back(p);
     if (todo.empty())
@@ -125,7 +125,7 @@ void Graph::findLoops(const Flat &flat) {
         if (from == header)
           continue;
       }
-      for (uint32_t p : flat.blocks[from].predecessors)
+      for (uint32_t p : blocks[from].predecessors)
         if (reachable(p))
           todo.push_back(p);
     }

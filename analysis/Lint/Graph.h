@@ -22,7 +22,9 @@ struct Graph {
   std::vector<Loop> loops;
   std::vector<uint32_t> loopOf; ///< innermost loop of a block, or Loop::none
 
-  explicit Graph(const Flat &flat);
+  explicit Graph(const Flat &flat) : Graph(flat.blocks) {}
+  /// Block 0 is the start. Only the edges matter.
+  explicit Graph(const std::vector<FlatBlock> &blocks);
   bool reachable(uint32_t block) const { return position[block] != ~0u; }
   bool dominates(uint32_t a, uint32_t b) const;
   /// `block` is in `loop` or in one inside it.
@@ -30,9 +32,9 @@ struct Graph {
 
 private:
   std::vector<uint32_t> enter, leave; ///< intervals of the dominator tree
-  void orderBlocks(const Flat &flat);
-  void findDominators(const Flat &flat);
-  void findLoops(const Flat &flat);
+  void orderBlocks(const std::vector<FlatBlock> &blocks);
+  void findDominators(const std::vector<FlatBlock> &blocks);
+  void findLoops(const std::vector<FlatBlock> &blocks);
 };
 
 } // namespace interlock::lint

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "analysis/Lint/Lint.h"
+#include "analysis/ScopeModel/Rules.h"
 
 #include <iosfwd>
 #include <memory>
@@ -17,11 +18,12 @@ inline constexpr uint32_t newestKnownIsa = 94;
 /// An input that was judged.
 struct Judged {
   std::string input;     ///< as it was named
-  std::string_view text; ///< the PTX
-  uint32_t isa = 0;      ///< its `.version`, as Module::version
+  std::string_view text; ///< the PTX or the AMDGCN assembly
+  uint32_t isa = 0;      ///< of PTX: its `.version`, as Module::version
   std::vector<std::string> targets;
   std::map<std::string, uint32_t> unknownDirectives; ///< as Module::unknownDirectives
   Report report;
+  scope::Language language = scope::Language::ptx;
 };
 
 /// An input that could not be.
@@ -52,8 +54,8 @@ public:
   virtual void finish(const Summary &summary) = 0;
 };
 
-/// `file:line:column: error: message [SL01]`, the line with a caret, related places, the fix, the section of the PTX
-/// ISA. Unusable inputs and the summary are the caller's to print.
+/// `file:line:column: error: message [SL01]`, the line with a caret, related places, the fix, the section
+/// that demands it. Unusable inputs and the summary are the caller's to print.
 std::unique_ptr<Renderer> makeTextRenderer(std::ostream &out);
 /// One JSON object; docs/guide/scope-lint.md has its fields.
 std::unique_ptr<Renderer> makeJsonRenderer(std::ostream &out);

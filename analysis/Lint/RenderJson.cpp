@@ -54,17 +54,21 @@ public:
     Json waived = Json::array();
     for (const auto &[finding, waiver] : input.report.waived)
       waived.push_back({{"finding", toJson(finding)}, {"waiver", toJson(waiver)}});
-    inputs.push_back({{"input", input.input},
-                      {"ptx_isa", isaName(input.isa)},
-                      {"isa_known", input.isa <= newestKnownIsa},
-                      {"targets", input.targets},
-                      {"functions", input.report.functions},
-                      {"instructions", input.report.instructions},
-                      {"unknown_directives", input.unknownDirectives},
-                      {"unknown_opcodes", input.report.unknownOpcodes},
-                      {"findings", arrayOf(input.report.findings)},
-                      {"waived", std::move(waived)},
-                      {"unused_waivers", arrayOf(input.report.unusedWaivers)}});
+    bool ptx = input.language == scope::Language::ptx;
+    Json judged = {{"input", input.input}, {"language", ptx ? "ptx" : "amdgcn"}};
+    if (ptx) {
+      judged["ptx_isa"] = isaName(input.isa);
+      judged["isa_known"] = input.isa <= newestKnownIsa;
+    }
+    judged.update({{"targets", input.targets},
+                   {"functions", input.report.functions},
+                   {"instructions", input.report.instructions},
+                   {"unknown_directives", input.unknownDirectives},
+                   {"unknown_opcodes", input.report.unknownOpcodes},
+                   {"findings", arrayOf(input.report.findings)},
+                   {"waived", std::move(waived)},
+                   {"unused_waivers", arrayOf(input.report.unusedWaivers)}});
+    inputs.push_back(std::move(judged));
   }
   void unusable(const Unusable &input) override {
     inputs.push_back({{"input", input.input},

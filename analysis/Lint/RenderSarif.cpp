@@ -76,7 +76,8 @@ public:
                        {"shortDescription", {{"text", rule.title}}},
                        {"fullDescription", {{"text", rule.explanation}}},
                        {"help",
-                        {{"text", fmt::format("{}\n\nPTX ISA, \"{}\"", rule.explanation, rule.section)},
+                        {{"text", fmt::format("{}\n\n{}, \"{}\"", rule.explanation, scope::documentOf(rule.language),
+                                              rule.section)},
                          {"markdown", rulePage(rule)}}},
                        {"defaultConfiguration", {{"level", name(rule.severity)}}}});
     rules.push_back({{"id", unusedWaiverRule},

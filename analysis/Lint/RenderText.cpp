@@ -78,7 +78,8 @@ private:
     if (!finding.fix.empty())
       out << fmt::format("  fix: {}\n", printable(finding.fix));
     if (const scope::Rule *rule = scope::findRule(finding.rule))
-      out << fmt::format("  PTX ISA: {} (scope-lint --explain {})\n", rule->section, rule->id);
+      out << fmt::format("  {}: {} (scope-lint --explain {})\n", scope::documentOf(rule->language), rule->section,
+                         rule->id);
   }
 
   void print(const Waiver &waiver) {

@@ -57,6 +57,8 @@ bool readFact(std::string_view word, ParamContract &facts) {
     return facts.readOnlyDuringKernel = true;
   if (word == "pairs-across-kernels")
     return facts.pairsAcrossKernels = true;
+  if (word == "signal")
+    return facts.signal = true;
   for (auto [name, peers] : peerNames)
     if (word.starts_with("peers=") && word.substr(6) == name) {
       facts.peers = peers;
@@ -72,20 +74,23 @@ tl::expected<Statement, ContractError> readParam(Words words, const Origin &at) 
     if (statement.function.empty())
       return error(at, "expected the name of a kernel after 'kernel', got nothing");
   }
-  if (!words.accept("param"))
-    return error(at, fmt::format("expected 'param', 'kernel' or 'waive', got {}", got(words.take())));
   ParamStatement param;
+  param.isKernarg = words.accept("kernarg");
+  if (!param.isKernarg && !words.accept("param"))
+    return error(at, fmt::format("expected 'param', 'kernarg', 'kernel' or 'waive', got {}", got(words.take())));
+  std::string_view what = param.isKernarg ? "kernarg" : "param";
   std::string_view number = words.take();
   auto read = std::from_chars(number.data(), number.data() + number.size(), param.index);
   if (number.empty() || read.ec != std::errc() || read.ptr != number.data() + number.size())
-    return error(at,
-                 fmt::format("expected the number of a parameter after 'param', counted from 0, got {}", got(number)));
+    return error(at, fmt::format("expected {} after '{}', counted from 0, got {}",
+                                 param.isKernarg ? "a byte of the kernarg segment" : "the number of a parameter", what,
+                                 got(number)));
   std::string_view fact = words.take();
   do {
     if (!readFact(fact, param.facts))
-      return error(at, fmt::format("expected peers=cta|cluster|gpu|sys|nic, ro-during-kernel or pairs-across-kernels "
-                                   "after 'param {}', got {}",
-                                   number, got(fact)));
+      return error(at, fmt::format("expected peers=cta|cluster|gpu|sys|nic, ro-during-kernel, pairs-across-kernels or "
+                                   "signal after '{} {}', got {}",
+                                   what, number, got(fact)));
     fact = words.take();
   } while (!fact.empty());
   param.facts.writtenAt = at;
@@ -141,16 +146,17 @@ tl::expected<void, ContractError> add(Contract &contract, Statement statement) {
     contract.waivers.push_back(std::move(*waiver));
     return {};
   }
-  const auto &[index, facts] = std::get<ParamStatement>(statement.what);
-  ParamContract &known = contract.params[statement.function][index];
+  const auto &[index, isKernarg, facts] = std::get<ParamStatement>(statement.what);
+  ParamContract &known = (isKernarg ? contract.kernargs : contract.params)[statement.function][index];
   if (known.peers && facts.peers && *known.peers != *facts.peers)
-    return error(facts.writtenAt,
-                 fmt::format("expected one peers= of param {}, got peers={} beside peers={} of line {}", index,
-                             shown(*facts.peers), shown(*known.peers), known.writtenAt.line));
+    return error(facts.writtenAt, fmt::format("expected one peers= of {} {}, got peers={} beside peers={} of line {}",
+                                              isKernarg ? "kernarg" : "param", index, shown(*facts.peers),
+                                              shown(*known.peers), known.writtenAt.line));
   if (facts.peers)
     known.peers = facts.peers;
   known.readOnlyDuringKernel |= facts.readOnlyDuringKernel;
   known.pairsAcrossKernels |= facts.pairsAcrossKernels;
+  known.signal |= facts.signal;
   known.writtenAt = facts.writtenAt;
   return {};
 }

@@ -11,6 +11,7 @@ namespace interlock::lint {
 
 struct ParamStatement {
   uint32_t index = 0;
+  bool isKernarg = false; ///< `index` is a byte of the kernarg segment
   ParamContract facts;
 };
 
@@ -19,7 +20,7 @@ struct Statement {
   std::variant<ParamStatement, Waiver> what;
 };
 
-/// Reads `[kernel NAME] param N FACT…` or `waive SLnn [kernel NAME]: REASON`.
+/// Reads `[kernel NAME] param N FACT…`, `[kernel NAME] kernarg N FACT…` or `waive SLnn [kernel NAME]: REASON`.
 [[nodiscard]] tl::expected<Statement, ContractError> readStatement(std::string_view text, const Origin &at);
 /// Adds a statement to what the same source says already, which it may not contradict.
 [[nodiscard]] tl::expected<void, ContractError> add(Contract &contract, Statement statement);

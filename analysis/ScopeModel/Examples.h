@@ -1,6 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// The examples of the rules: rules/SLnn.flag.ptx and rules/SLnn.clean.ptx, embedded at build.
+// The examples of the rules: rules/SLnn.flag.ptx and rules/SLnn.clean.ptx, rules/AMnn.flag.s and rules/AMnn.clean.s,
+// embedded at build.
 #pragma once
 
 #include <span>

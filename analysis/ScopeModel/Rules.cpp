@@ -5,6 +5,7 @@
 
 #include "analysis/ScopeModel/Examples.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -20,20 +21,37 @@ std::string_view example(std::string_view id, std::string_view kind) {
 
 } // namespace
 
+std::string_view documentOf(Language language) {
+  return language == Language::ptx ? "PTX ISA" : "LLVM, User Guide for AMDGPU Backend";
+}
+
 std::span<const Rule> rules() {
   static const std::vector<Rule> table = [] {
     std::vector<Rule> all{
-#define RULE(id, severity, title, section, explanation) {id, Severity::severity, title, section, explanation, {}, {}},
+#define RULE(id, severity, title, section, explanation)                                                                \
+  {id, Language::ptx, Severity::severity, title, section, explanation, {}, {}},
 #include "analysis/ScopeModel/RuleTable.inc"
+#undef RULE
+#define RULE(id, severity, title, section, explanation)                                                                \
+  {id, Language::amdgcn, Severity::severity, title, section, explanation, {}, {}},
+#include "analysis/ScopeModel/RuleTableAMDGCN.inc"
 #undef RULE
     };
     for (Rule &rule : all) {
-      rule.flagged = example(rule.id, ".flag.ptx");
-      rule.clean = example(rule.id, ".clean.ptx");
+      bool ptx = rule.language == Language::ptx;
+      rule.flagged = example(rule.id, ptx ? ".flag.ptx" : ".flag.s");
+      rule.clean = example(rule.id, ptx ? ".clean.ptx" : ".clean.s");
     }
     return all;
   }();
   return table;
+}
+
+std::span<const Rule> rules(Language language) {
+  std::span<const Rule> all = rules();
+  auto begin = std::find_if(all.begin(), all.end(), [&](const Rule &r) { return r.language == language; });
+  auto end = std::find_if(begin, all.end(), [&](const Rule &r) { return r.language != language; });
+  return {begin, end};
 }
 
 const Rule *findRule(std::string_view id) {

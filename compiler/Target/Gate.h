@@ -15,5 +15,7 @@ namespace interlock::target {
 /// Findings of scope-lint on a PTX text, as JSON objects (rule, severity, line, instruction, message, fix). An error
 /// finding, or a text that cannot be read, is an error that carries it.
 Result<nlohmann::json> gatePtx(const std::string &ptx, uint32_t clusterSize);
+/// The same of AMDGCN assembly, for the processors that the lint knows.
+Result<nlohmann::json> gateAmdgcn(const std::string &assembly);
 
 } // namespace interlock::target

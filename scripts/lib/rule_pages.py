@@ -6,10 +6,11 @@ import pathlib
 import re
 import subprocess
 
-HEADING = re.compile(r"^# (SL\d\d): (.*)$", re.MULTILINE)
-FACTS = re.compile(r'^(\w+) · PTX ISA, "(.*)"$', re.MULTILINE)
-FLAGGED = re.compile(r"^// expect: (SL\d\d)")
-CLEAN = re.compile(r"^// near: (SL\d\d(?: SL\d\d)*)$", re.MULTILINE)
+HEADING = re.compile(r"^# ((?:SL|AM)\d\d): (.*)$", re.MULTILINE)
+FACTS = re.compile(r'^(\w+) · [^"\n]*, "(.*)"$', re.MULTILINE)
+FLAGGED = re.compile(r"^(?://|;) expect: ((?:SL|AM)\d\d)")
+CLEAN = re.compile(r"^(?://|;) near: ((?:SL|AM)\d\d(?: (?:SL|AM)\d\d)*)$", re.MULTILINE)
+CHIP = re.compile(r"^(.*)-(gfx\w+)$")
 
 
 def explained(lint):
@@ -22,19 +23,20 @@ def explained(lint):
 def tests(corpus):
     """({rule: [flagged file]}, {rule: [clean file]}, problems)"""
     flagged, clean, problems = {}, {}, []
-    for path in sorted((corpus / "flag").glob("*.ptx")) + sorted((corpus / "note").glob("*.ptx")):
+    files = {kind: sorted((corpus / kind).glob("*.ptx")) + sorted((corpus / kind).glob("*.s")) for kind in ("flag", "note", "clean")}
+    for path in files["flag"] + files["note"]:
         match = FLAGGED.match(path.read_text())
         if match:
             flagged.setdefault(match[1], []).append(path)
         else:
-            problems.append(f"{path.name}: expected a first line such as '// expect: SL01: why'")
-    for path in sorted((corpus / "clean").glob("*.ptx")):
+            problems.append(f"{path.name}: expected a first line such as 'expect: SL01: why' in a comment")
+    for path in files["clean"]:
         match = CLEAN.search(path.read_text())
         if match:
             for rule in match[1].split():
                 clean.setdefault(rule, []).append(path)
         else:
-            problems.append(f"{path.name}: expected a line such as '// near: SL01', which names the rules that it must not break")
+            problems.append(f"{path.name}: expected a line such as 'near: SL01' in a comment, which names the rules that it must not break")
     real = corpus / "real" / "manifest.json"
     for entry in json.loads(real.read_text()) if real.is_file() else []:
         for fault in entry.get("faults", {}).values():
@@ -46,8 +48,15 @@ def tests(corpus):
 
 def table(pages, flagged, clean, root):
     def links(example, paths):
-        shown = [f"[example]({example})"]
-        shown += [f"[{path.stem.removeprefix(example[:4] + '-')}](../../{path.relative_to(root).as_posix()})" for path in paths]
+        """One case on several chips is one name with a link a chip."""
+        shown, chips = [f"[example]({example})"], {}
+        for path in paths:
+            name, link = path.stem.removeprefix(example[:4] + "-"), f"../../{path.relative_to(root).as_posix()}"
+            if chip := CHIP.match(name):
+                chips.setdefault(chip[1], []).append(f"[{chip[2]}]({link})")
+            else:
+                shown.append(f"[{name}]({link})")
+        shown += [f"{name} ({', '.join(on)})" for name, on in sorted(chips.items())]
         return ", ".join(shown)
 
     rows = []
@@ -64,6 +73,8 @@ def generate(lint, root, folder):
     """Writes the pages into the folder; returns problems."""
     pages = explained(lint)
     flagged, clean, problems = tests(root / "tests" / "corpus" / "ptx")
+    of_amdgcn = tests(root / "tests" / "corpus" / "amdgcn")
+    flagged, clean, problems = flagged | of_amdgcn[0], clean | of_amdgcn[1], problems + of_amdgcn[2]
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob("*.md"):
         old.unlink()
@@ -76,8 +87,17 @@ def generate(lint, root, folder):
         "finding may be milder, and says why. The evidence is a section of the PTX ISA, by its title. Each rule has tests",
         "that it flags and near ones that it must not.",
         "",
-        "| rule | what is wrong | severity | evidence | flagged | not flagged |",
-        "| --- | --- | --- | --- | --- | --- |",
     ]
-    (folder / "README.md").write_text("\n".join(head + table(pages, flagged, clean, root)) + "\n")
+    columns = ["| rule | what is wrong | severity | evidence | flagged | not flagged |", "| --- | --- | --- | --- | --- | --- |"]
+    ptx = columns + table({rule: page for rule, page in pages.items() if rule.startswith("SL")}, flagged, clean, root)
+    amdgcn = columns + table({rule: page for rule, page in pages.items() if rule.startswith("AM")}, flagged, clean, root)
+    between = [
+        "",
+        "## AMDGCN",
+        "",
+        "The evidence is a section of LLVM's User Guide for AMDGPU Backend, whose tables say what each generation needs; the",
+        "tests are what llc 22.1.8 emits, whole or with one thing taken away, on each chip where the code differs.",
+        "",
+    ]
+    (folder / "README.md").write_text("\n".join(head + ptx + between + amdgcn) + "\n")
     return problems

@@ -73,18 +73,22 @@ std::unique_ptr<lint::Renderer> makeRenderer(const std::string &format) {
 int scopeLint(int argc, char **argv) {
   lint::RunOptions options;
   std::string format = "text", failOn = "warning", rule;
-  CLI::App app("Judges the memory ordering of PTX: who hands what to whom, and whether scope, order and proxy suffice.",
-               "scope-lint");
+  CLI::App app(
+      "Judges the memory ordering of PTX and of AMDGCN assembly: who hands what to whom, and whether scope, order, "
+      "proxy and cache operations suffice.",
+      "scope-lint");
   app.set_version_flag("--version", "scope-lint " INTERLOCK_VERSION);
-  app.add_option("FILE", options.inputs,
-                 "PTX, or - for standard input; executables, objects, libraries and fatbins by the PTX embedded in "
-                 "them, which takes cuobjdump (looked for in PATH, then in CUDA_HOME/bin)")
+  app.add_option(
+         "FILE", options.inputs,
+         "PTX or AMDGCN assembly as LLVM prints it, told by what it contains, or - for standard input; executables, "
+         "objects, libraries and fatbins by the PTX embedded in them, which takes cuobjdump (looked for in PATH, "
+         "then in CUDA_HOME/bin)")
       ->type_name("");
   app.add_option("--format", format, "text (default), json or sarif")
       ->type_name("FORMAT")
       ->check(oneOf({"text", "json", "sarif"}));
   app.add_option("--cluster", options.clusterSize,
-                 "CTAs per cluster of the launch, 1 to 16, where the PTX has no .reqnctapercluster; not given: any")
+                 "of PTX: CTAs per cluster of the launch, 1 to 16, where it has no .reqnctapercluster; not given: any")
       ->type_name("N")
       ->check(CLI::Range(1, 16));
   app.add_option("--contract", options.contractFile,
@@ -95,7 +99,7 @@ int scopeLint(int argc, char **argv) {
       ->type_name("SEVERITY")
       ->check(oneOf({"error", "warning", "note"}));
   app.add_option("--explain", rule, "print what a rule means, with an example and its twin that is right; all: of each")
-      ->type_name("SLnn");
+      ->type_name("SLnn|AMnn");
   app.footer("Exit code: 0 nothing at or over --fail-on, 1 findings, 2 an input, the contract or the command line is "
              "unusable (every usable input is judged all the same).");
   try {

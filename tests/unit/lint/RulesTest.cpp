@@ -13,7 +13,7 @@ using testing::IsEmpty;
 
 TEST(Rules, AreTwentyNineInOrder) {
   std::vector<std::string> ids;
-  for (const scope::Rule &rule : scope::rules()) {
+  for (const scope::Rule &rule : scope::rules(scope::Language::ptx)) {
     ids.emplace_back(rule.id);
     EXPECT_EQ(scope::findRule(rule.id), &rule);
     EXPECT_FALSE(rule.title.empty() || rule.section.empty() || rule.explanation.empty()) << rule.id;
@@ -26,7 +26,7 @@ TEST(Rules, AreTwentyNineInOrder) {
 
 class RuleExample : public testing::TestWithParam<size_t> {
 protected:
-  const scope::Rule &rule = scope::rules()[GetParam()];
+  const scope::Rule &rule = scope::rules(scope::Language::ptx)[GetParam()];
 };
 
 TEST_P(RuleExample, FlaggedIsFlaggedByThisRuleFirst) {
@@ -52,8 +52,10 @@ TEST_P(RuleExample, MessageIsOneLowerCaseSentence) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, RuleExample, testing::Range<size_t>(0, scope::rules().size()),
-                         [](const auto &info) { return std::string(scope::rules()[info.param].id); });
+INSTANTIATE_TEST_SUITE_P(All, RuleExample, testing::Range<size_t>(0, scope::rules(scope::Language::ptx).size()),
+                         [](const auto &info) {
+                           return std::string(scope::rules(scope::Language::ptx)[info.param].id);
+                         });
 
 } // namespace
 } // namespace interlock::lint

@@ -43,8 +43,13 @@ void expectUnusable(const std::string &bytes, const std::string &says) {
 }
 
 TEST(BadInput, TextThatIsNoPtx) {
-  expectUnusable("", ": expected PTX, which begins with .version, found none");
+  expectUnusable("",
+                 ": expected PTX, which begins with .version, or AMDGCN assembly with .amdgcn_target, found neither");
   expectUnusable("// only a comment\n", ": expected PTX, which begins with .version");
+  expectUnusable("\t.amdgcn_target \"amdgcn-amd-amdhsa--gfx906\"\n",
+                 ": expected assembly for one of gfx90a, gfx942, gfx950, gfx1100, gfx1201, gfx1250, got gfx906");
+  expectUnusable("\t.amdhsa_kernel k\n\t.end_amdhsa_kernel\n", ": expected .amdgcn_target to name one of gfx90a");
+  expectUnusable("\t.amdgcn_target \"amdgcn-amd-amdhsa--gfx942\"\n\ts_mov_b32 s0,\n", ":2:");
   expectUnusable("int main() {}\n", ":1:1: expected a directive at module scope, found 'int'");
   std::string junk;
   for (unsigned i = 0; i < 4096; ++i)
@@ -140,7 +145,8 @@ TEST(BadInput, Contracts) {
   expectRefused({"--contract", "/nowhere/c", ptx}, "/nowhere/c: expected a file that can be read");
   std::string commented = "// contract: param 7 peers=sys\n" + kernel;
   expectUnusable(commented, ":1:1: expected a parameter of a kernel such as k, got param 7");
-  expectUnusable(kernel + "// contract: nonsense\n", ":8:1: expected 'param', 'kernel' or 'waive', got 'nonsense'");
+  expectUnusable(kernel + "// contract: nonsense\n",
+                 ":8:1: expected 'param', 'kernarg', 'kernel' or 'waive', got 'nonsense'");
 }
 
 TEST(BadInput, CommandLines) {

@@ -113,6 +113,51 @@ TEST(ScopeLint, TheClusterSizeDecidesWhatCrossesCtas) {
   EXPECT_THAT(runCommand({"--cluster", "1", ptx}).out, testing::Not(HasSubstr("[SL08]")));
 }
 
+TEST(ScopeLint, TellsAssemblyByItsContent) {
+  std::string folder = freshFolder();
+  for (const char *name : {"/k.s", "/k.ptx", "/k"}) {
+    std::string file = writeFile(folder + name, std::string(findRule("AM01")->flagged));
+    Outcome outcome = runCommand({file});
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_THAT(outcome.out,
+                HasSubstr(": error: expected buffer_wbl2 sc0 sc1 and s_waitcnt vmcnt(0) between the data"));
+    EXPECT_THAT(outcome.out, HasSubstr("[AM01]"));
+    EXPECT_THAT(outcome.out, HasSubstr("note: stored here"));
+    EXPECT_THAT(outcome.out,
+                HasSubstr("LLVM, User Guide for AMDGPU Backend: Memory Model (scope-lint --explain AM01)"));
+  }
+  std::string clean = writeFile(folder + "/clean", std::string(findRule("AM01")->clean));
+  Outcome outcome = runCommand({clean});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.out, "");
+  // Both kinds in one run, each by its own rules.
+  outcome = runCommand({clean, writeFile(folder + "/k.S", std::string(findRule("SL01")->flagged))});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("[SL01]"));
+}
+
+TEST(ScopeLint, FormatsAndContractsAreThoseOfPtx) {
+  std::string folder = freshFolder(), file = writeFile(folder + "/k.s", std::string(findRule("AM01")->flagged));
+  Outcome json = runCommand({"--format", "json", file});
+  EXPECT_EQ(json.code, 1);
+  EXPECT_THAT(json.out, HasSubstr("\"language\": \"amdgcn\""));
+  EXPECT_THAT(json.out, HasSubstr("\"gfx942\""));
+  EXPECT_THAT(json.out, HasSubstr("\"rule\": \"AM01\""));
+  Outcome sarif = runCommand({"--format", "sarif", file});
+  EXPECT_EQ(sarif.code, 1);
+  EXPECT_THAT(sarif.out, HasSubstr("\"ruleId\": \"AM01\""));
+  EXPECT_EQ(runCommand({"--contract", writeFile(folder + "/near", "param 0 peers=cta\n"), file}).code, 0);
+  EXPECT_EQ(runCommand({"--contract", writeFile(folder + "/waive", "waive AM01: flushed by the host\n"), file}).code,
+            0);
+  Outcome missing = runCommand({"--contract", writeFile(folder + "/missing", "kernarg 800 signal\n"), file});
+  EXPECT_EQ(missing.code, 2);
+  EXPECT_THAT(missing.err, HasSubstr("expected an argument of some kernel, got kernarg 800"));
+  Outcome ptx = runCommand(
+      {"--contract", folder + "/missing", writeFile(folder + "/k.ptx", std::string(findRule("SL01")->flagged))});
+  EXPECT_EQ(ptx.code, 2);
+  EXPECT_THAT(ptx.err, HasSubstr("got 'kernarg': PTX names its parameters"));
+}
+
 TEST(ScopeLint, ExplainsEveryRule) {
   for (const Rule &rule : interlock::scope::rules()) {
     Outcome outcome = runCommand({"--explain", std::string(rule.id)});

@@ -59,7 +59,7 @@ TEST(Contract, EveryStatement) {
 }
 
 TEST(Contract, ErrorsNameTheLineAndWhatWouldDo) {
-  EXPECT_EQ(errorOf("\n  peers=sys"), "c.txt:2:3: expected 'param', 'kernel' or 'waive', got 'peers=sys'");
+  EXPECT_EQ(errorOf("\n  peers=sys"), "c.txt:2:3: expected 'param', 'kernarg', 'kernel' or 'waive', got 'peers=sys'");
   EXPECT_THAT(errorOf("param x peers=sys"), HasSubstr("expected the number of a parameter"));
   EXPECT_THAT(errorOf("param -1 peers=sys"), HasSubstr("got '-1'"));
   EXPECT_THAT(errorOf("param 1x peers=sys"), HasSubstr("got '1x'"));

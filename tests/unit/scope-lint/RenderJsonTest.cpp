@@ -21,7 +21,7 @@ TEST(RenderJson, EveryField) {
   EXPECT_EQ(rendered(), nlohmann::json::parse(R"({
     "format": "scope-lint", "version": 1,
     "inputs": [
-      {"input": "k.ptx", "ptx_isa": "9.9", "isa_known": false, "targets": ["sm_90a"], "functions": 1, "instructions": 2,
+      {"input": "k.ptx", "language": "ptx", "ptx_isa": "9.9", "isa_known": false, "targets": ["sm_90a"], "functions": 1, "instructions": 2,
        "unknown_directives": {"later": 1}, "unknown_opcodes": {"frob": 2, "twist": 1},
        "findings": [
          {"rule": "SL01", "severity": "error", "function": "k",
