@@ -78,12 +78,12 @@ func.func private @count_rows(%ids: i64, %live: i64, %counts: !sync.ptr<shared>,
   %has_low = arith.cmpi ult, %lane, %ranks : i32
   scf.if %has_low {
     %p = func.call @shared_at(%counts, %lane, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
-    %old = sync.atomic add relaxed cta %p, %low_sum : !sync.ptr<shared>, i32
+    %old = sync.atomic add relaxed cta %p, %low_sum {sync.step = "add"} : !sync.ptr<shared>, i32
   }
   %has_high = arith.cmpi ult, %high, %ranks : i32
   scf.if %has_high {
     %p = func.call @shared_at(%counts, %high, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
-    %old = sync.atomic add relaxed cta %p, %high_sum : !sync.ptr<shared>, i32
+    %old = sync.atomic add relaxed cta %p, %high_sum {sync.step = "add"} : !sync.ptr<shared>, i32
   }
   return
 }
@@ -130,7 +130,7 @@ func.func private @assign_slots(%ids: i64, %live: i64, %first: i32, %tokens: i32
     %before = arith.trunci %before_wide : i64 to i32
     %slot = arith.addi %base, %before : i32
     // every lane has read the count before lane 0 moves it
-    sync.warp_barrier
+    sync.warp_barrier {sync.step = "read"}
     scf.if %leader {
       %total_wide = math.ctpop %votes : i64
       %total = arith.trunci %total_wide : i64 to i32
@@ -138,7 +138,7 @@ func.func private @assign_slots(%ids: i64, %live: i64, %first: i32, %tokens: i32
       ep.store %next, %count_p : i32, !sync.ptr<shared>
     }
     // and sees what lane 0 wrote before it reads a count again
-    sync.warp_barrier
+    sync.warp_barrier {sync.step = "move"}
     scf.if %goes {
       %i = arith.addi %row, %rank : i32
       %p = func.call @shared_at(%slots, %i, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
@@ -157,8 +157,8 @@ func.func private @assign_slots(%ids: i64, %live: i64, %first: i32, %tokens: i32
     %status_at = arith.constant #control_status
     %dropped_p = ep.offset %control, %dropped_at : !sync.ptr<global>
     %status_p = ep.offset %control, %status_at : !sync.ptr<global>
-    %o0 = sync.atomic add relaxed gpu %dropped_p, %drops : !sync.ptr<global>, i32
-    %o1 = sync.atomic or relaxed gpu %status_p, %overflow : !sync.ptr<global>, i32
+    %o0 = sync.atomic add relaxed gpu %dropped_p, %drops {sync.step = "drop"} : !sync.ptr<global>, i32
+    %o1 = sync.atomic or relaxed gpu %status_p, %overflow {sync.step = "drop"} : !sync.ptr<global>, i32
   }
   return
 }
@@ -210,12 +210,12 @@ func.func private @write_slots(%ids: i64, %slots_out: i64, %first: i32, %tokens:
         %bad_id = arith.constant #status_bad_id
         %status_at = arith.constant #control_status
         %status_p = ep.offset %control, %status_at : !sync.ptr<global>
-        %old = sync.atomic or relaxed gpu %status_p, %bad_id : !sync.ptr<global>, i32
+        %old = sync.atomic or relaxed gpu %status_p, %bad_id {sync.step = "bad_id"} : !sync.ptr<global>, i32
       }
     }
   }
   // The lanes leave the loop after different numbers of rounds; what follows is done by whole warps.
-  sync.warp_barrier
+  sync.warp_barrier {sync.step = "join"}
   return
 }
 
@@ -372,7 +372,7 @@ func.func private @send_meta(%window: i64, %stride: i64, %rank: i32, %buffer: i3
         %scale_to = ep.offset %dest, %scale_off : !sync.ptr<global>
         ep.store %scale, %scale_to : i32, !sync.ptr<global>
       }
-      sync.warp_barrier
+      sync.warp_barrier {sync.step = "join"}
     }
     %minus = arith.subi %left, %one_wide : i64
     %next = arith.andi %left, %minus : i64
@@ -421,18 +421,18 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
   %control = ep.peer_ptr %window, %stride, %rank, %control_at : !sync.ptr<global>
   %done_ops = ep.load %control : !sync.ptr<global> -> i64
   %op = arith.addi %done_ops, %one_wide : i64
-  %live0 = func.call @live_ranks(%control) : (!sync.ptr<global>) -> i64
-  func.call @announce(%window, %stride, %rank, %live0, %op) : (i64, i64, i32, i64, i64) -> ()
+  %live0 = func.call @live_ranks(%control) {sync.step = "live"} : (!sync.ptr<global>) -> i64
+  func.call @announce(%window, %stride, %rank, %live0, %op) {sync.step = "started"} : (i64, i64, i32, i64, i64) -> ()
 
   scf.for %r = %tid to %ranks step %threads : i32 {
     %p = func.call @shared_at(%counts, %r, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
     ep.store %zero, %p : i32, !sync.ptr<shared>
   }
-  sync.warp_barrier
+  sync.warp_barrier {sync.step = "count.begin"}
   scf.if %leader {
     ep.store %zero, %cursor : i32, !sync.ptr<shared>
   }
-  sync.cta_barrier
+  sync.cta_barrier {sync.step = "count.begin"}
 
   // the buffer's last readers are done once their rank has started a later operation
   %use_off = func.call @at(%last_use_at, %buffer, %eight) : (i64, i32, i64) -> i64
@@ -441,7 +441,7 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
   %used = arith.cmpi ne, %last_use, %none : i64
   %live = scf.if %used -> (i64) {
     %later = arith.addi %last_use, %one_wide : i64
-    %l = func.call @await(%window, %stride, %rank, %started, %live0, %later, %timeout)
+    %l = func.call @await(%window, %stride, %rank, %started, %live0, %later, %timeout) {sync.step = "started"}
         : (i64, i64, i32, i64, i64, i64, i64) -> i64
     scf.yield %l : i64
   } else {
@@ -454,18 +454,18 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
   ep.for_each_tile %tile in %tiles claim %claim {schedule = #schedule, cluster = #cluster} {
     %first = arith.muli %tile, %tile_tokens : i32
     %from = ep.load %cursor : !sync.ptr<shared> -> i32
-    func.call @count_rows(%ids, %live, %counts, %from, %first) : (i64, i64, !sync.ptr<shared>, i32, i32) -> ()
-    sync.cta_barrier
+    func.call @count_rows(%ids, %live, %counts, %from, %first) {sync.step = "count"} : (i64, i64, !sync.ptr<shared>, i32, i32) -> ()
+    sync.cta_barrier {sync.step = "count.join"}
     scf.if %first_warp {
-      func.call @assign_slots(%ids, %live, %first, %tokens, %counts, %masks, %slots, %control)
+      func.call @assign_slots(%ids, %live, %first, %tokens, %counts, %masks, %slots, %control) {sync.step = "slots"}
           : (i64, i64, i32, i32, !sync.ptr<shared>, !sync.ptr<shared>, !sync.ptr<shared>, !sync.ptr<global>) -> ()
       scf.if %leader {
         %next = arith.addi %first, %tile_tokens : i32
         ep.store %next, %cursor : i32, !sync.ptr<shared>
       }
     }
-    sync.cta_barrier
-    func.call @write_slots(%ids, %slots_out, %first, %tokens, %masks, %slots, %control)
+    sync.cta_barrier {sync.step = "slots.share"}
+    func.call @write_slots(%ids, %slots_out, %first, %tokens, %masks, %slots, %control) {sync.step = "handle"}
         : (i64, i64, i32, i32, !sync.ptr<shared>, !sync.ptr<shared>, !sync.ptr<global>) -> ()
     scf.for %item = %warp to %items step %warps : i32 {
       %local = arith.divui %item, %items_per_token : i32
@@ -479,7 +479,7 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
         %table = func.call @shared_at(%slots, %entry, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
         %is_meta = arith.cmpi eq, %segment, %segments : i32
         scf.if %is_meta {
-          func.call @send_meta(%window, %stride, %rank, %buffer, %ids, %weights, %scales, %token, %mask, %table)
+          func.call @send_meta(%window, %stride, %rank, %buffer, %ids, %weights, %scales, %token, %mask, %table) {sync.step = "meta"}
               : (i64, i64, i32, i32, i64, i64, i64, i32, i64, !sync.ptr<shared>) -> ()
         } else {
           func.call @send_segment(%window, %stride, %rank, %buffer, %x, %token, %segment, %mask, %table)
@@ -489,16 +489,16 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
     }
   }
 
-  %last = func.call @is_last_cta(%control) : (!sync.ptr<global>) -> i1
+  %last = func.call @is_last_cta(%control) {sync.step = "ticket"} : (!sync.ptr<global>) -> i1
   scf.if %last {
     %from = ep.load %cursor : !sync.ptr<shared> -> i32
-    func.call @count_rows(%ids, %live, %counts, %from, %tokens) : (i64, i64, !sync.ptr<shared>, i32, i32) -> ()
+    func.call @count_rows(%ids, %live, %counts, %from, %tokens) {sync.step = "count"} : (i64, i64, !sync.ptr<shared>, i32, i32) -> ()
     %second = ep.offset %sums, %four : !sync.ptr<shared>
     scf.if %leader {
       ep.store %zero, %sums : i32, !sync.ptr<shared>
       ep.store %zero, %second : i32, !sync.ptr<shared>
     }
-    sync.cta_barrier
+    sync.cta_barrier {sync.step = "count.join"}
     %block = arith.muli %buffer, %ranks : i32
     %own_row = arith.addi %block, %rank : i32
     %own_count = func.call @at(%counts_region, %own_row, %four) : (i64, i32, i64) -> i64
@@ -511,11 +511,11 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
         %count_to = ep.peer_ptr %window, %stride, %peer, %own_count : !sync.ptr<global>
         ep.store %count, %count_to : i32, !sync.ptr<global>
         %signal = ep.peer_ptr %window, %stride, %peer, %own_signal : !sync.ptr<global>
-        sync.signal_set release sys %signal, %op : i64
+        sync.signal_set release sys %signal, %op {sync.step = "arrived.tell"} : i64
       }
     }
-    sync.warp_barrier
-    %here = func.call @await(%window, %stride, %rank, %arrived, %live, %op, %timeout)
+    sync.warp_barrier {sync.step = "arrived.join"}
+    %here = func.call @await(%window, %stride, %rank, %arrived, %live, %op, %timeout) {sync.step = "arrived"}
         : (i64, i64, i32, i64, i64, i64, i64) -> i64
     scf.for %peer = %tid to %ranks step %threads : i32 {
       %came = func.call @has_rank(%here, %peer) : (i64, i32) -> i1
@@ -525,12 +525,12 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
         %p = ep.peer_ptr %window, %stride, %rank, %at : !sync.ptr<global>
         %count = ep.load %p : !sync.ptr<global> -> i32
         %kept = arith.minui %count, %rows : i32
-        %o0 = sync.atomic add relaxed cta %sums, %kept : !sync.ptr<shared>, i32
-        %o1 = sync.atomic add relaxed cta %second, %count : !sync.ptr<shared>, i32
+        %o0 = sync.atomic add relaxed cta %sums, %kept {sync.step = "result.sum"} : !sync.ptr<shared>, i32
+        %o1 = sync.atomic add relaxed cta %second, %count {sync.step = "result.sum"} : !sync.ptr<shared>, i32
       }
     }
-    sync.warp_barrier
-    sync.cta_barrier
+    sync.warp_barrier {sync.step = "result.join"}
+    sync.cta_barrier {sync.step = "result.join"}
     scf.if %leader {
       %received = ep.load %sums : !sync.ptr<shared> -> i32
       %wanted = ep.load %second : !sync.ptr<shared> -> i32

@@ -67,6 +67,7 @@ void addExpandPasses(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createInlinerPass());
   passes.addPass(createSymbolDCEPass());
   passes.addNestedPass<func::FuncOp>(createLowerTiles());
+  passes.addNestedPass<func::FuncOp>(createNameSteps());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
 }

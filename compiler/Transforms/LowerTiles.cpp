@@ -36,6 +36,8 @@ public:
   }
 
 private:
+  /// What is created from here on is this step of handing out tiles.
+  void step(const char *name) { b.setLoc(NameLoc::get(b.getStringAttr(Twine("tile.") + name), op.getLoc())); }
   Value constant(int64_t value) { return arith::ConstantIntOp::create(b, value, 32); }
 
   /// The body for the unit's tile of this CTA; the last unit may have fewer tiles than the cluster has CTAs.
@@ -80,32 +82,41 @@ private:
     if (cluster > 1)
       producer = arith::AndIOp::create(b, firstThread, arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rank, zero));
     auto type = sync::HandoffType::get(b.getContext(), i32);
+    step("ready");
     Value handoff = sync::HandoffOp::create(b, type, b.getI32IntegerAttr(cluster), b.getI32IntegerAttr(1));
 
+    b.setLoc(op.getLoc());
     auto loop = scf::WhileOp::create(b, TypeRange{i32, i32}, ValueRange{zero});
     {
       OpBuilder::InsertionGuard restore(b);
-      Block *before = b.createBlock(&loop.getBefore(), {}, {i32}, {b.getLoc()});
+      Block *before = b.createBlock(&loop.getBefore(), {}, {i32}, {op.getLoc()});
       Value iteration = before->getArgument(0);
       auto produce = scf::IfOp::create(b, producer, /*withElseRegion=*/false);
       b.setInsertionPointToStart(produce.thenBlock());
+      step("acquire");
       sync::ProducerAcquireOp::create(b, handoff, iteration, sync::ScopeAttr());
+      step("claim");
       Value unit = sync::AtomicOp::create(b, i32, sync::AtomicKind::add, sync::Sem::relaxed, sync::Scope::gpu,
                                           op.getClaim(), constant(1));
+      step("publish");
       sync::PublishOp::create(b, handoff, iteration, unit, sync::ScopeAttr());
 
       b.setInsertionPointToEnd(before);
+      step("wait");
       Value taken = sync::ConsumerWaitOp::create(b, i32, handoff, iteration, sync::ScopeAttr());
+      step("share");
       sync::CtaBarrierOp::create(b);
+      step("free");
       auto release = scf::IfOp::create(b, firstThread, /*withElseRegion=*/false);
       b.setInsertionPointToStart(release.thenBlock());
       sync::ConsumerReleaseOp::create(b, handoff, iteration, sync::ScopeAttr());
 
+      b.setLoc(op.getLoc());
       b.setInsertionPointToEnd(before);
       Value more = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, taken, units);
       scf::ConditionOp::create(b, more, ValueRange{taken, iteration});
 
-      Block *after = b.createBlock(&loop.getAfter(), {}, {i32, i32}, {b.getLoc(), b.getLoc()});
+      Block *after = b.createBlock(&loop.getAfter(), {}, {i32, i32}, {op.getLoc(), op.getLoc()});
       body(after->getArgument(0));
       b.setInsertionPointToEnd(after);
       Value next = arith::AddIOp::create(b, after->getArgument(1), constant(1));
@@ -114,6 +125,7 @@ private:
     Value published = arith::AddIOp::create(b, loop.getResult(1), constant(1));
     auto tail = scf::IfOp::create(b, producer, /*withElseRegion=*/false);
     b.setInsertionPointToStart(tail.thenBlock());
+    step("drain");
     sync::ProducerTailOp::create(b, handoff, published, sync::ScopeAttr());
   }
 

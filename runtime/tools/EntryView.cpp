@@ -35,6 +35,10 @@ void listEntries(const Context &context, const std::vector<CachedEntry> &entries
 
 Status showEntry(const Context &context, const CachedEntry &entry) {
   ILK_ASSIGN_OR_RETURN(Artifact artifact, readEntry(entry.path));
+  return showArtifact(context, entry, artifact);
+}
+
+Status showArtifact(const Context &context, const CachedEntry &entry, const Artifact &artifact) {
   ILK_ASSIGN_OR_RETURN(nlohmann::json ptx, describePtx(artifact.text, entry.key.substr(0, 16) + ".ptx"));
   if (context.json) {
     nlohmann::json object = asJson(entry);

@@ -294,5 +294,13 @@ func.func @shared_only_value(%b: !sync.barrier) {
 
 // -----
 
-// expected-error @+1 {{expected `sync.shared_only`, the only attribute of the sync dialect, got `sync.shared`}}
+// expected-error @+1 {{expected `sync.shared_only` or `sync.step`, the attributes of the sync dialect, got `sync.shared`}}
 func.func private @unknown_attribute() attributes {sync.shared}
+
+// -----
+
+func.func @step_number() {
+  // expected-error @+1 {{expected `sync.step` to be the name of a protocol step, got 1 : i32}}
+  sync.cta_barrier {sync.step = 1 : i32}
+  return
+}
