@@ -1,6 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// The expanded kernel as the program that emitted text was compiled from: the lines that it prints as are the lines that
+// The expanded kernel as the program that emitted text was compiled from: the lines that it prints as are the lines
+// that
 // `.loc` names, and each has the name of the protocol step that stands there.
 #pragma once
 

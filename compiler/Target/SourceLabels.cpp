@@ -12,7 +12,8 @@ bool startsWith(std::string_view text, std::string_view start) { return text.sub
 
 std::string_view trimmed(std::string_view line) {
   size_t begin = line.find_first_not_of(" \t");
-  return begin == std::string_view::npos ? std::string_view() : line.substr(begin, line.find_last_not_of(" \t") + 1 - begin);
+  return begin == std::string_view::npos ? std::string_view()
+                                         : line.substr(begin, line.find_last_not_of(" \t") + 1 - begin);
 }
 
 /// The second number of `.loc FILE LINE COLUMN`; 0 where there is none.
@@ -36,9 +37,9 @@ bool isStep(std::string_view line) {
     line = next == std::string_view::npos ? std::string_view() : trimmed(line.substr(next));
   }
   std::string_view mnemonic = line.substr(0, line.find_first_of(" \t;"));
-  for (std::string_view start : {"fence.", "membar.", "mbarrier.", "bar.", "barrier.", "red.", "atom.", "st.async.",
-                                 "red.async.", "cp.async.", "cp.reduce.async.", "clusterlaunchcontrol.",
-                                 "griddepcontrol."})
+  for (std::string_view start :
+       {"fence.", "membar.", "mbarrier.", "bar.", "barrier.", "red.", "atom.", "st.async.", "red.async.", "cp.async.",
+        "cp.reduce.async.", "clusterlaunchcontrol.", "griddepcontrol."})
     if (startsWith(mnemonic, start))
       return true;
   if (!startsWith(mnemonic, "ld.") && !startsWith(mnemonic, "st."))
@@ -51,7 +52,8 @@ bool isStep(std::string_view line) {
 
 /// Directives and labels that say where instructions came from; nothing branches to the labels.
 bool isPlace(std::string_view line) {
-  for (std::string_view start : {".loc", ".file", ".section\t.debug_macinfo", "$L__tmp", "$L__func_begin", "$L__func_end"})
+  for (std::string_view start :
+       {".loc", ".file", ".section\t.debug_macinfo", "$L__tmp", "$L__func_begin", "$L__func_end"})
     if (startsWith(line, start))
       return true;
   return false;

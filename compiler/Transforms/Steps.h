@@ -9,8 +9,8 @@
 
 namespace interlock {
 
-/// Puts each `sync.step` (dialects/Sync/Step.h) into its operation's location, from where inlining carries it on, and takes it off operations
-/// that are none of the sync dialect's, such as calls.
+/// Puts each `sync.step` (dialects/Sync/Step.h) into its operation's location, from where inlining carries it on, and
+/// takes it off operations that are none of the sync dialect's, such as calls.
 void keepStepsInLocations(mlir::ModuleOp module);
 
 /// The step that an operation is: its `sync.step`, else the operation's own name where it is one of the sync dialect.

@@ -4,6 +4,7 @@
 #include "runtime/tools/CacheFlags.h"
 #include "runtime/tools/KernelFlags.h"
 #include "runtime/tools/Parts.h"
+#include "runtime/tools/SourceFlags.h"
 #include "runtime/tools/Tool.h"
 
 #include <fmt/format.h>
@@ -16,6 +17,7 @@ namespace interlock::tool {
 namespace {
 struct CompileFlags {
   KernelFlags kernel;
+  SourceFlags source;
   std::string module, emit, output, templates;
 };
 
@@ -83,9 +85,54 @@ Status compileModuleFile(const Context &context, const CompileFlags &flags) {
   return {};
 }
 
+/// A kernel of a source, through the same cache.
+Status compileSourceFile(const Context &context, const CompileFlags &flags) {
+  if (!flags.emit.empty() && flags.emit != "ptx" && flags.emit != "cubin" && flags.emit != "sass" &&
+      flags.emit != "meta")
+    return makeError(Code::badInput, fmt::format("expected --emit ptx, cubin, sass or meta with --source, got '{}': a "
+                                                 "source has no MLIR",
+                                                 flags.emit));
+  ILK_ASSIGN_OR_RETURN(SourceKernel kernel, flags.source.kernel(flags.kernel.target));
+  ILK_ASSIGN_OR_RETURN(std::shared_ptr<KernelCache> cache, openCache(context, {}));
+  ILK_ASSIGN_OR_RETURN(CompiledSource made, compileSource(*cache, kernel, {context.nvrtcPath}));
+  nlohmann::json meta = nlohmann::json::parse(made.meta);
+  nlohmann::json report = {{"source", flags.source.file},
+                           {"entry", made.image.entry},
+                           {"target", kernel.target},
+                           {"cache", made.outcome == "miss" ? "miss" : "hit"},
+                           {"from", made.outcome},
+                           {"reason", made.reason},
+                           {"ms", made.milliseconds},
+                           {"block_threads", made.blockThreads},
+                           {"max_threads", made.maxThreads},
+                           {"cluster", made.cluster},
+                           {"shared_bytes", made.sharedBytes},
+                           {"ptx_bytes", made.image.text.size()},
+                           {"cubin_bytes", made.image.binary.size()},
+                           {"findings", meta["findings"]}};
+  if (!flags.emit.empty()) {
+    std::string bytes = flags.emit == "ptx" ? made.image.text : made.meta + "\n";
+    if (flags.emit == "cubin") {
+      bytes = made.image.binary;
+    } else if (flags.emit == "sass") {
+      ILK_ASSIGN_OR_RETURN(bytes, sassOf(context, made.image.binary));
+    }
+    ILK_RETURN_IF_ERROR(deliver(flags, bytes, report, context.json));
+  }
+  if (context.json)
+    print(report);
+  else if (flags.emit.empty() || !flags.output.empty())
+    note(fmt::format("{} of {} for {}: cache {}{}{} in {:.1f} ms{}", made.image.entry, kernel.source.name,
+                     kernel.target, made.outcome == "miss" ? "miss" : "hit", made.reason.empty() ? "" : ", ",
+                     made.reason, made.milliseconds, flags.output.empty() ? "" : "; wrote " + flags.output));
+  return {};
+}
+
 Status compile(const Context &context, const CompileFlags &flags) {
   if (!flags.module.empty())
     return compileModuleFile(context, flags);
+  if (flags.source.given())
+    return compileSourceFile(context, flags);
   Part product{"", "", true};
   if (!flags.emit.empty()) {
     ILK_ASSIGN_OR_RETURN(product, parsePart(flags.emit));
@@ -129,6 +176,7 @@ void addCompile(CLI::App &app, Context &context) {
   auto *source = command->add_option_group("source")->require_option(1);
   flags->kernel.addTo(*command, *source);
   source->add_option("--module", flags->module, "MLIR file with one kernel: a product of --emit, or written by hand");
+  flags->source.addTo(*command, *source);
   command->add_option("--emit", flags->emit,
                       "stages, expanded, verified, lowered, llvm, ptx, cubin, sass or meta (default: only cache it)");
   command->add_option("-o,--output", flags->output, "file to write (default: stdout)");

@@ -52,7 +52,8 @@ Result<InspectedKernel> makeKernel(const Context &context, const InspectFlags &f
 
 Status showKernel(const Context &context, const InspectFlags &flags, const InspectedKernel &kernel) {
   if (!flags.wantsParts())
-    return showArtifact(context, {kernel.key, {}, kernel.artifact.spec, kernel.bytes}, kernel.artifact);
+    return showArtifact(context, {kernel.key, {}, kernel.artifact.spec, kernel.bytes, kernel.source()},
+                        kernel.artifact);
   InspectRequest request;
   request.partsWereNamed = !flags.emit.empty();
   ILK_ASSIGN_OR_RETURN(request.parts, parseParts(flags.emit.empty() ? "all" : flags.emit));

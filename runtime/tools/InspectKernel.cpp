@@ -41,20 +41,28 @@ public:
     if (!request.folder.empty()) {
       std::error_code error;
       fs::create_directories(request.folder, error);
-      base = fs::absolute(request.folder, error) /
-             fmt::format("{}-{}", name(kernel.artifact.spec.kernel), kernel.key.substr(0, 16));
+      base = fs::absolute(request.folder, error) / fmt::format("{}-{}", kernelName(), kernel.key.substr(0, 16));
       if (!fs::is_directory(request.folder, error))
-        return makeError(Code::badInput, fmt::format("expected a folder to write to, could not make {}", request.folder));
+        return makeError(Code::badInput,
+                         fmt::format("expected a folder to write to, could not make {}", request.folder));
     }
     compileAnew();
     for (const Part &part : request.parts)
       ILK_RETURN_IF_ERROR(show(part));
     if (context.json)
-      print({{"key", kernel.key}, {"spec", canonicalForm(kernel.artifact.spec)}, {"parts", report}, {"notes", notes}});
+      print({{"key", kernel.key},
+             {isSource() ? "source" : "spec",
+              isSource() ? kernel.source() : nlohmann::json(canonicalForm(kernel.artifact.spec))},
+             {"parts", report},
+             {"notes", notes}});
     return missing ? Status(tl::unexpected(*missing)) : Status();
   }
 
 private:
+  bool isSource() const { return !kernel.artifact.source.empty(); }
+  std::string kernelName() const {
+    return isSource() ? kernel.artifact.facts.entry : std::string(name(kernel.artifact.spec.kernel));
+  }
   bool inFolder() const { return !request.folder.empty(); }
   std::string fileOf(std::string_view suffix) const { return base.string() + std::string(suffix); }
   void say(std::string sentence) {
@@ -65,6 +73,10 @@ private:
 
   /// The steps that are not cached, and in a folder PTX and cubin with lines.
   void compileAnew() {
+    if (isSource()) {
+      whyNotMade = Error{Code::unsupported, "the kernel was given as source, which has no MLIR"};
+      return;
+    }
     std::vector<std::string> wanted;
     for (const Part &part : request.parts)
       if (!part.cached)
@@ -92,7 +104,8 @@ private:
     auto plain = makePluginCompiler({context.compilerPath, request.templates})->identity();
     bool sameCompiler = plain && *plain == kernel.identity;
     if (!sameCompiler)
-      say("the kernel was made by another compiler than the one at hand: the steps are what this one makes of its spec");
+      say("the kernel was made by another compiler than the one at hand: the steps are what this one makes of its "
+          "spec");
     if (withLines && withoutLines(made["ptx"]) != kernel.artifact.text) {
       say("ptx and cubin are those of the cache, without lines, because this compiler makes other ones");
       made.erase("ptx");
@@ -162,6 +175,10 @@ private:
   std::vector<std::string> notes;
 };
 } // namespace
+
+nlohmann::json InspectedKernel::source() const {
+  return artifact.source.empty() ? nlohmann::json() : nlohmann::json::parse(artifact.source, nullptr, false);
+}
 
 Status showParts(const Context &context, const InspectedKernel &kernel, const InspectRequest &request) {
   return KernelView(context, kernel, request).run();

@@ -17,6 +17,9 @@ struct InspectedKernel {
   Artifact artifact;
   std::string identity; ///< of the compiler that made it
   uint64_t bytes = 0;   ///< of its entry
+
+  /// What it was made of, if it was given as source; else null.
+  nlohmann::json source() const;
 };
 
 struct InspectRequest {

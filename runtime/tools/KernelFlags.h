@@ -13,8 +13,8 @@ struct KernelFlags {
   LayerFlags layer;
   std::string kernel, target = "sm_90a";
 
-  /// Adds what describes the layer and the chip to the subcommand, and `--kernel` to `choice`: a group of what can stand in
-  /// its place, or the subcommand itself.
+  /// Adds what describes the layer and the chip to the subcommand, and `--kernel` to `choice`: a group of what can
+  /// stand in its place, or the subcommand itself.
   void addTo(CLI::App &command, CLI::App &choice);
   [[nodiscard]] Result<KernelSpec> spec() const;
 };

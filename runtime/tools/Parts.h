@@ -17,8 +17,8 @@ namespace interlock::tool {
 struct Part {
   std::string_view name;   ///< as --emit names it
   std::string_view suffix; ///< of a file that holds it
-  bool cached = false;     ///< kept in the artefact, or read out of what is kept there; the others are made anew each time
-  bool binary = false;     ///< for a file only
+  bool cached = false; ///< kept in the artefact, or read out of what is kept there; the others are made anew each time
+  bool binary = false; ///< for a file only
 };
 
 /// In the order of the pipeline.
@@ -26,8 +26,8 @@ std::span<const Part> parts();
 
 /// One of parts(), or `badInput` with their names.
 [[nodiscard]] Result<Part> parsePart(std::string_view name);
-/// A comma-separated list of them, in the order of the pipeline, each once; `mlir` stands for every step that is MLIR and
-/// `all` for all of them.
+/// A comma-separated list of them, in the order of the pipeline, each once; `mlir` stands for every step that is MLIR
+/// and `all` for all of them.
 [[nodiscard]] Result<std::vector<Part>> parseParts(const std::string &names);
 
 /// The binary, or why there is none.

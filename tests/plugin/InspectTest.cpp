@@ -1,7 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// `interlock inspect` with the real compiler: every step of a kernel without a GPU, lines that lead back to the expanded
-// kernel, and the names of protocol steps (corpus D02 to D06).
+// `interlock inspect` with the real compiler: every step of a kernel without a GPU, lines that lead back to the
+// expanded kernel, and the names of protocol steps (corpus D02 to D06).
 #include "analysis/PTX/Reader.h"
 #include "tests/plugin/Kernels.h"
 #include "tests/unit/cache/FakeCompiler.h"
@@ -36,9 +36,9 @@ Outcome interlockIn(const TempFolder &folder, const std::vector<std::string> &ar
 }
 
 std::vector<std::string> claimed(const std::string &kernel, std::vector<std::string> more) {
-  std::vector<std::string> arguments = {"inspect",  "--kernel", kernel, "--ranks",  "4",     "--experts",  "32",
-                                        "--topk",   "4",        "--hidden", "512",  "--tokens", "64",      "--schedule",
-                                        "claimed",  "--cluster", "4"};
+  std::vector<std::string> arguments = {"inspect", "--kernel",   kernel,    "--ranks",   "4",   "--experts",
+                                        "32",      "--topk",     "4",       "--hidden",  "512", "--tokens",
+                                        "64",      "--schedule", "claimed", "--cluster", "4"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
 }
@@ -76,8 +76,8 @@ const ptx::Function &kernelOf(const ptx::Module &module) {
 
 /// Instructions that signal, wait or order.
 bool isStep(const ptx::Instruction &instruction) {
-  static const std::set<std::string_view> always = {"fence", "membar", "mbarrier", "bar", "barrier", "red", "atom",
-                                                    "griddepcontrol", "clusterlaunchcontrol"};
+  static const std::set<std::string_view> always = {
+      "fence", "membar", "mbarrier", "bar", "barrier", "red", "atom", "griddepcontrol", "clusterlaunchcontrol"};
   if (always.contains(instruction.opcode))
     return true;
   return instruction.has("async") || instruction.has("release") || instruction.has("acquire") ||
@@ -253,9 +253,11 @@ TEST(Inspect, D04LinesDoNotMakeADebugKernel) {
       GTEST_SKIP() << outcome.json()["parts"]["cubin"]["missing"];
     std::string lined = test::slurp(fileWith(folder.path() / "out", ".cubin"));
     // the cached one, written where there is no compiler to make one with lines
-    Outcome cached = interlockIn(folder, {"inspect", "--key", interlockIn(folder, {"inspect", "--json"}).json()["entries"][0]["key"],
-                                          "-o", folder.string("cached"), "--emit", "cubin"},
-                                 "/no/such/plugin");
+    Outcome cached =
+        interlockIn(folder,
+                    {"inspect", "--key", interlockIn(folder, {"inspect", "--json"}).json()["entries"][0]["key"], "-o",
+                     folder.string("cached"), "--emit", "cubin"},
+                    "/no/such/plugin");
     ASSERT_EQ(cached.code, 0) << cached.err;
     std::string plain = test::slurp(fileWith(folder.path() / "cached", ".cubin"));
     std::string code = ".text.ep_" + std::string(kernel);
