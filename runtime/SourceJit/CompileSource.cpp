@@ -48,12 +48,12 @@ Result<std::map<std::string, std::string>> make(const SourceKernel &kernel, cons
   ILK_ASSIGN_OR_RETURN(ptx::Module module, readPtx(kernel, output));
   const ptx::Function *function = module.findFunction(output.entry);
   if (!function || !function->entry || !function->defined)
-    return makeError(Code::compile, fmt::format("expected {} to be a __global__ function, got another one",
-                                                nameOf(kernel)));
+    return makeError(Code::compile,
+                     fmt::format("expected {} to be a __global__ function, got another one", nameOf(kernel)));
   ILK_ASSIGN_OR_RETURN(nlohmann::json findings, judge(kernel, module, contract, [&]() -> Result<ptx::Module> {
-    ILK_ASSIGN_OR_RETURN(NvrtcOutput lined, nvrtc.compile(kernel, /*lines=*/true));
-    return readPtx(kernel, lined);
-  }));
+                         ILK_ASSIGN_OR_RETURN(NvrtcOutput lined, nvrtc.compile(kernel, /*lines=*/true));
+                         return readPtx(kernel, lined);
+                       }));
   auto milliseconds = [](Clock::duration time) { return std::chrono::duration<double, std::milli>(time).count(); };
   uint32_t cluster = product(function->bounds.requiredCluster);
   nlohmann::json meta = {

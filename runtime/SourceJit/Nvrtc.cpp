@@ -189,8 +189,8 @@ Result<NvrtcOutput> Nvrtc::compile(const SourceKernel &kernel, bool lines) const
   output.version = s->versionName;
   const char *lowered = nullptr;
   if (s->loweredName(program, kernel.entry.c_str(), &lowered) != 0 || !lowered)
-    return makeError(Code::compile, fmt::format("expected a kernel {} in {}, found none", kernel.entry,
-                                                kernel.source.name));
+    return makeError(Code::compile,
+                     fmt::format("expected a kernel {} in {}, found none", kernel.entry, kernel.source.name));
   output.entry = lowered;
   output.ptx = s->text(program, s->ptxSize, s->ptx);
   while (!output.ptx.empty() && output.ptx.back() == '\0')

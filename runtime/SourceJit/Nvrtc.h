@@ -25,8 +25,8 @@ public:
   /// What a cache key needs to know of it: the builds of the libraries that it consists of. Nothing is loaded for that.
   const std::string &identity() const { return build; }
 
-  /// With `lines` the PTX says by .loc where instructions came from; the instructions are the same. The first line of an
-  /// error says what is wrong and where, the log follows.
+  /// With `lines` the PTX says by .loc where instructions came from; the instructions are the same. The first line of
+  /// an error says what is wrong and where, the log follows.
   Result<NvrtcOutput> compile(const SourceKernel &kernel, bool lines) const;
   ~Nvrtc();
 

@@ -57,11 +57,10 @@ Status validate(const SourceKernel &kernel) {
   if (kernel.source.text.empty())
     return makeError(Code::badInput, "expected the text of a source, got an empty one");
   if (kernel.entry.empty())
-    return makeError(Code::badInput,
-                     fmt::format("expected the name of a kernel of {}, got none", kernel.source.name));
+    return makeError(Code::badInput, fmt::format("expected the name of a kernel of {}, got none", kernel.source.name));
   if (!isPlainName(kernel.source.name) || kernel.source.name.find('/') != std::string::npos)
-    return makeError(Code::badInput, fmt::format("expected a name for the source, without folders, got '{}'",
-                                                 kernel.source.name));
+    return makeError(Code::badInput,
+                     fmt::format("expected a name for the source, without folders, got '{}'", kernel.source.name));
   std::set<std::string> names;
   for (const SourceText &header : kernel.headers) {
     if (!isPlainName(header.name))
@@ -73,14 +72,15 @@ Status validate(const SourceKernel &kernel) {
   for (const std::string &option : kernel.options)
     for (const Refused &each : refused)
       if (option.compare(0, each.option.size(), each.option) == 0)
-        return makeError(Code::badInput, fmt::format("expected options that depend on nothing but the source, got {}: {}",
-                                                     option, each.instead));
+        return makeError(
+            Code::badInput,
+            fmt::format("expected options that depend on nothing but the source, got {}: {}", option, each.instead));
   bool cut = holdsZero(kernel.source.text) || holdsZero(kernel.entry) ||
              std::any_of(kernel.headers.begin(), kernel.headers.end(), [](auto &h) { return holdsZero(h.text); }) ||
              std::any_of(kernel.options.begin(), kernel.options.end(), [](auto &o) { return holdsZero(o); });
   if (cut)
-    return makeError(Code::badInput, fmt::format("expected text in {}, its headers and options, got a zero byte",
-                                                 kernel.source.name));
+    return makeError(Code::badInput,
+                     fmt::format("expected text in {}, its headers and options, got a zero byte", kernel.source.name));
   return {};
 }
 

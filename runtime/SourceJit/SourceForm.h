@@ -11,8 +11,8 @@ namespace interlock {
 /// options that read files or name another chip, two headers of one name.
 Status validate(const SourceKernel &kernel);
 
-/// The canonical form: one JSON object with everything that decides what the kernel becomes, long texts by their digest.
-/// Two kernels have the same form only if they are the same.
+/// The canonical form: one JSON object with everything that decides what the kernel becomes, long texts by their
+/// digest. Two kernels have the same form only if they are the same.
 std::string canonicalForm(const SourceKernel &kernel);
 
 /// "kernel `add` of add.cu".

@@ -21,12 +21,9 @@ std::string sourceOf(const scope::Place &place) {
 }
 
 nlohmann::json asJson(const scope::Finding &finding) {
-  nlohmann::json object = {{"rule", finding.rule},
-                           {"severity", scope::name(finding.severity)},
-                           {"line", finding.place.line},
-                           {"instruction", finding.place.text},
-                           {"message", finding.message},
-                           {"fix", finding.fix}};
+  nlohmann::json object = {{"rule", finding.rule},       {"severity", scope::name(finding.severity)},
+                           {"line", finding.place.line}, {"instruction", finding.place.text},
+                           {"message", finding.message}, {"fix", finding.fix}};
   if (std::string source = sourceOf(finding.place); !source.empty())
     object["source"] = source;
   return object;

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -64,10 +65,11 @@ Status compileModuleFile(const Context &context, const CompileFlags &flags) {
                                  "meta with --module, got '{}': a module is not cached",
                                  flags.emit));
   ILK_ASSIGN_OR_RETURN(Part product, parsePart(flags.emit));
+  std::error_code error;
   std::ifstream file(flags.module, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file.is_open() || file.bad())
+  if (!file.is_open() || std::filesystem::is_directory(flags.module, error))
     return makeError(Code::badInput, fmt::format("expected to read {}, could not", flags.module));
+  std::string text{std::istreambuf_iterator<char>(file), {}};
   std::string part = product.name == "sass" ? "cubin" : std::string(product.name);
   ILK_ASSIGN_OR_RETURN(auto parts,
                        compileModule({context.compilerPath, flags.templates}, {text, flags.module}, {part}));

@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -28,6 +29,8 @@ struct InspectFlags {
 };
 
 std::string contentOf(const std::string &file) {
+  if (std::error_code error; std::filesystem::is_directory(file, error))
+    return {}; // which a stream opens, and then throws
   std::ifstream stream(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};
 }

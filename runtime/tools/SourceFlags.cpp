@@ -18,12 +18,11 @@ namespace fs = std::filesystem;
 
 namespace {
 Result<std::string> contentOf(const fs::path &file) {
-  std::ifstream stream(file, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(stream), {}};
   std::error_code error;
-  if (!stream.is_open() || stream.bad() || !fs::is_regular_file(file, error))
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream.is_open() || fs::is_directory(file, error))
     return makeError(Code::badInput, fmt::format("expected to read {}, could not", file.string()));
-  return text;
+  return std::string{std::istreambuf_iterator<char>(stream), {}};
 }
 
 /// What a text includes, in either form. What stands in a comment or an `#if` that is not taken does no harm.

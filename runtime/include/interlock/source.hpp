@@ -50,8 +50,8 @@ struct CompiledSource {
   double milliseconds = 0;   ///< that it took
 };
 
-/// From the cache, or compiled once, judged, and left there. `compile` if the compiler refuses it, or if an access is not
-/// ordered: the first line says which and where. What failed is tried again by the next call.
+/// From the cache, or compiled once, judged, and left there. `compile` if the compiler refuses it, or if an access is
+/// not ordered: the first line says which and where. What failed is tried again by the next call.
 [[nodiscard]] Result<CompiledSource> compileSource(KernelCache &cache, const SourceKernel &kernel,
                                                    const SourceOptions &options = {});
 

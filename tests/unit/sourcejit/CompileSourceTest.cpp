@@ -178,7 +178,8 @@ TEST_F(CompiledSources, NamesWhatIsNotInTheSource) {
   EXPECT_THAT(option.error().message, HasSubstr("--no-such-option"));
   kernel = test::addKernel();
   kernel.headers.pop_back();
-  EXPECT_THAT(compileSource(*cache, kernel).error().message, testing::StartsWith("detail/ops.h:1: could not open source file"));
+  EXPECT_THAT(compileSource(*cache, kernel).error().message,
+              testing::StartsWith("detail/ops.h:1: could not open source file"));
 }
 
 TEST_F(CompiledSources, TheGateRefusesWhatIsNotOrderedAndNamesTheLine) {
@@ -223,7 +224,8 @@ TEST_F(CompiledSources, NothingOfThePlaceIsInTheKernel) {
   ASSERT_EQ(compileIn(folder.path() / "here", one.string()), 0);
   ASSERT_EQ(compileIn(folder.path() / "there", two.string()), 0);
   auto first = KernelCache::open({.directory = one.string()}), second = KernelCache::open({.directory = two.string()});
-  CompiledSource a = made(compileSource(*first, test::addKernel())), b = made(compileSource(*second, test::addKernel()));
+  CompiledSource a = made(compileSource(*first, test::addKernel())),
+                 b = made(compileSource(*second, test::addKernel()));
   EXPECT_EQ(a.outcome, "disk");
   EXPECT_EQ(b.outcome, "disk");
   EXPECT_EQ(a.image.text, b.image.text);

@@ -121,7 +121,8 @@ TEST_F(SourceKey, WithoutNvrtcOneSentenceSaysWhatWouldDo) {
   auto made = compileSource(*memoryCache(), test::addKernel(), {folder.string("none.so")});
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, Code::notFound);
-  EXPECT_THAT(made.error().message, testing::AllOf(HasSubstr("expected NVRTC"), HasSubstr("libnvrtc.so.13 or .12 would do")));
+  EXPECT_THAT(made.error().message,
+              testing::AllOf(HasSubstr("expected NVRTC"), HasSubstr("libnvrtc.so.13 or .12 would do")));
   // a file that is no library
   auto damaged = compileSource(*memoryCache(), test::addKernel(), {write("libnvrtc.so.13", "no library")});
   ASSERT_FALSE(damaged);
@@ -145,8 +146,13 @@ TEST(VendorLibrary, FindsTheFileThatTheLoaderWouldAndReadsItsBuildId) {
 TEST(VendorLibrary, WhatIsNoLibraryHasNoBuildId) {
   TempFolder folder;
   fs::create_directories(folder.path());
-  for (const std::string &bytes :
-       {std::string(), std::string("\x7f" "ELF"), std::string(64, '\0'), std::string("\x7f" "ELF\2\1\1") + std::string(57, '\xff')}) {
+  for (const std::string &bytes : {std::string(),
+                                   std::string("\x7f"
+                                               "ELF"),
+                                   std::string(64, '\0'),
+                                   std::string("\x7f"
+                                               "ELF\2\1\1") +
+                                       std::string(57, '\xff')}) {
     std::ofstream(folder.path() / "x", std::ios::binary) << bytes;
     EXPECT_EQ(buildIdOfFile((folder.path() / "x").string()), "");
   }

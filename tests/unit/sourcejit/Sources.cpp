@@ -16,8 +16,9 @@ template <typename T> __global__ void __launch_bounds__(128) add(T *x, const T *
 }
 } // namespace demo
 )"};
-  kernel.headers = {{"detail/ops.h", "#include \"more.h\"\n__device__ inline float plus(float a, float b) {\n  return a + b + "
-                                     "ZERO;\n}\n"},
+  kernel.headers = {{"detail/ops.h",
+                     "#include \"more.h\"\n__device__ inline float plus(float a, float b) {\n  return a + b + "
+                     "ZERO;\n}\n"},
                     {"more.h", "#define ZERO 0.0f\n"}};
   kernel.entry = "demo::add<float>";
   kernel.options = {"-DN=" + std::to_string(n)};
