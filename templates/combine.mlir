@@ -289,12 +289,12 @@ func.func @ep_combine(%window: i64, %stride: i64, %out: i64, %out_weights: i64, 
   %control = ep.peer_ptr %window, %stride, %rank, %control_at : !sync.ptr<global>
   %done_ops = ep.load %control : !sync.ptr<global> -> i64
   %op = arith.addi %done_ops, %one_wide : i64
-  %live0 = func.call @live_ranks(%control) : (!sync.ptr<global>) -> i64
+  %live0 = func.call @live_ranks(%control) {sync.step = "live"} : (!sync.ptr<global>) -> i64
   %entry = arith.muli %warp, %topk : i32
   %rows_table = func.call @shared_at(%rows_tables, %entry, %eight) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
   %weights_table = func.call @shared_at(%weights_tables, %entry, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
-  func.call @announce(%window, %stride, %rank, %live0, %op) : (i64, i64, i32, i64, i64) -> ()
-  %live = func.call @await(%window, %stride, %rank, %started, %live0, %op, %timeout)
+  func.call @announce(%window, %stride, %rank, %live0, %op) {sync.step = "started"} : (i64, i64, i32, i64, i64) -> ()
+  %live = func.call @await(%window, %stride, %rank, %started, %live0, %op, %timeout) {sync.step = "started"}
       : (i64, i64, i32, i64, i64, i64, i64) -> i64
 
   %size = func.call @tile_size(%tokens) : (i32) -> i32
@@ -310,11 +310,11 @@ func.func @ep_combine(%window: i64, %stride: i64, %out: i64, %out_weights: i64, 
       %exists = arith.cmpi slt, %token, %tokens : i32
       scf.if %exists {
         // the tables of the share before are not read any more
-        sync.warp_barrier
+        sync.warp_barrier {sync.step = "list.begin"}
         %number = func.call @list_rows(%window, %stride, %rank, %buffer, %live, %ids, %weights, %slots, %out_weights,
                                        %token, %share, %rows_table, %weights_table)
             : (i64, i64, i32, i32, i64, i64, i64, i64, i64, i32, i32, !sync.ptr<shared>, !sync.ptr<shared>) -> i32
-        sync.warp_barrier
+        sync.warp_barrier {sync.step = "list.share"}
         scf.for %segment = %share to %segments step %sharing : i32 {
           func.call @reduce_segment(%out, %token, %segment, %number, %rows_table, %weights_table)
               : (i64, i32, i32, i32, !sync.ptr<shared>, !sync.ptr<shared>) -> ()
@@ -323,7 +323,7 @@ func.func @ep_combine(%window: i64, %stride: i64, %out: i64, %out_weights: i64, 
     }
   }
 
-  %last = func.call @is_last_cta(%control, %ctas) : (!sync.ptr<global>, i32) -> i1
+  %last = func.call @is_last_cta(%control, %ctas) {sync.step = "ticket"} : (!sync.ptr<global>, i32) -> i1
   %concludes = arith.andi %last, %leader : i1
   scf.if %concludes {
     %result = ep.peer_ptr %window, %stride, %rank, %result_at : !sync.ptr<global>

@@ -108,7 +108,7 @@ func.func private @live_ranks(%control: !sync.ptr<global>) -> i64 {
   %lost_p = ep.offset %control, %lost_at : !sync.ptr<global>
   %dead_p = ep.offset %control, %dead_at : !sync.ptr<global>
   // another CTA of this launch may be adding to it
-  %lost = sync.signal_load relaxed gpu %lost_p : i64
+  %lost = sync.signal_load relaxed gpu %lost_p {sync.step = "read"} : i64
   %dead = ep.load %dead_p : !sync.ptr<global> -> i64
   %out = arith.ori %lost, %dead : i64
   %in = arith.xori %out, %ones : i64
@@ -133,10 +133,10 @@ func.func private @announce(%window: i64, %stride: i64, %rank: i32, %live: i64, 
       %to = func.call @has_rank(%live, %peer) : (i64, i32) -> i1
       scf.if %to {
         %p = ep.peer_ptr %window, %stride, %peer, %own : !sync.ptr<global>
-        sync.signal_set release sys %p, %op : i64
+        sync.signal_set release sys %p, %op {sync.step = "tell"} : i64
       }
     }
-    sync.warp_barrier
+    sync.warp_barrier {sync.step = "join"}
   }
   return
 }
@@ -162,27 +162,27 @@ func.func private @await(%window: i64, %stride: i64, %rank: i32, %signals: i64, 
   scf.if %leader {
     ep.store %none, %lost : i64, !sync.ptr<shared>
   }
-  sync.cta_barrier
+  sync.cta_barrier {sync.step = "begin"}
   scf.for %peer = %tid to %ranks step %threads : i32 {
     %from = func.call @has_rank(%live, %peer) : (i64, i32) -> i1
     scf.if %from {
       %at = func.call @at(%signals, %peer, %signal_stride) : (i64, i32, i64) -> i64
       %p = ep.peer_ptr %window, %stride, %rank, %at : !sync.ptr<global>
-      %ok = sync.signal_wait acquire sys %p, %value, %timeout : i64
+      %ok = sync.signal_wait acquire sys %p, %value, %timeout {sync.step = "await"} : i64
       %late = arith.xori %ok, %true : i1
       scf.if %late {
         %bit = func.call @rank_bit(%peer) : (i32) -> i64
-        %o0 = sync.atomic or relaxed cta %lost, %bit : !sync.ptr<shared>, i64
+        %o0 = sync.atomic or relaxed cta %lost, %bit {sync.step = "lose"} : !sync.ptr<shared>, i64
         %control = ep.peer_ptr %window, %stride, %rank, %control_at : !sync.ptr<global>
         %lost_p = ep.offset %control, %lost_at : !sync.ptr<global>
-        %o1 = sync.atomic or relaxed gpu %lost_p, %bit : !sync.ptr<global>, i64
+        %o1 = sync.atomic or relaxed gpu %lost_p, %bit {sync.step = "lose"} : !sync.ptr<global>, i64
         %status_p = ep.offset %control, %status_at : !sync.ptr<global>
-        %o2 = sync.atomic or relaxed gpu %status_p, %peer_lost : !sync.ptr<global>, i32
+        %o2 = sync.atomic or relaxed gpu %status_p, %peer_lost {sync.step = "lose"} : !sync.ptr<global>, i32
       }
     }
   }
-  sync.warp_barrier
-  sync.cta_barrier
+  sync.warp_barrier {sync.step = "join"}
+  sync.cta_barrier {sync.step = "join"}
   %gone = ep.load %lost : !sync.ptr<shared> -> i64
   %kept = arith.xori %gone, %ones : i64
   %result = arith.andi %live, %kept : i64
@@ -197,13 +197,13 @@ func.func private @is_last_cta(%control: !sync.ptr<global>, %stood_for: i32) -> 
   %taken = sync.shared_alloc bytes = 4 align = 4 : !sync.ptr<shared>
   %tid = ep.thread_id : i32
   %leader = arith.cmpi eq, %tid, %zero : i32
-  sync.cta_barrier
+  sync.cta_barrier {sync.step = "join"}
   scf.if %leader {
     %p = ep.offset %control, %ticket_at : !sync.ptr<global>
-    %ticket = sync.atomic add acq_rel gpu %p, %stood_for : !sync.ptr<global>, i32
+    %ticket = sync.atomic add acq_rel gpu %p, %stood_for {sync.step = "take"} : !sync.ptr<global>, i32
     ep.store %ticket, %taken : i32, !sync.ptr<shared>
   }
-  sync.cta_barrier
+  sync.cta_barrier {sync.step = "share"}
   %mine = ep.load %taken : !sync.ptr<shared> -> i32
   %ctas = ep.cta_count : i32
   %final = arith.subi %ctas, %stood_for : i32

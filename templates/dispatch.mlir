@@ -88,12 +88,12 @@ func.func private @count_rows(%ids: i64, %live: i64, %counts: !sync.ptr<shared>,
   %has_low = arith.cmpi ult, %lane, %ranks : i32
   scf.if %has_low {
     %p = func.call @shared_at(%counts, %lane, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
-    %old = sync.atomic add relaxed cta %p, %low_sum : !sync.ptr<shared>, i32
+    %old = sync.atomic add relaxed cta %p, %low_sum {sync.step = "add"} : !sync.ptr<shared>, i32
   }
   %has_high = arith.cmpi ult, %high, %ranks : i32
   scf.if %has_high {
     %p = func.call @shared_at(%counts, %high, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
-    %old = sync.atomic add relaxed cta %p, %high_sum : !sync.ptr<shared>, i32
+    %old = sync.atomic add relaxed cta %p, %high_sum {sync.step = "add"} : !sync.ptr<shared>, i32
   }
   return
 }
@@ -109,7 +109,7 @@ func.func private @zero_counts(%counts: !sync.ptr<shared>) {
     %p = func.call @shared_at(%counts, %r, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
     ep.store %zero, %p : i32, !sync.ptr<shared>
   }
-  sync.warp_barrier
+  sync.warp_barrier {sync.step = "join"}
   return
 }
 
@@ -121,9 +121,9 @@ func.func private @count_from(%counts: !sync.ptr<shared>, %counted: i32, %to: i3
   %from = scf.if %unordered -> (i32) {
     %back = arith.cmpi slt, %to, %counted : i32
     scf.if %back {
-      func.call @zero_counts(%counts) : (!sync.ptr<shared>) -> ()
+      func.call @zero_counts(%counts) {sync.step = "again"} : (!sync.ptr<shared>) -> ()
     }
-    sync.cta_barrier
+    sync.cta_barrier {sync.step = "again"}
     %again = arith.select %back, %zero, %counted : i32
     scf.yield %again : i32
   } else {
@@ -182,7 +182,7 @@ func.func private @assign_slots(%ids: i64, %live: i64, %first: i32, %count: i32,
       ep.store %high_count, %p : i32, !sync.ptr<shared>
     }
   }
-  sync.cta_barrier
+  sync.cta_barrier {sync.step = "counted"}
   scf.for %rank = %tid to %ranks step %threads : i32 {
     %total_p = func.call @shared_at(%counts, %rank, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
     %before = ep.load %total_p : !sync.ptr<shared> -> i32
@@ -198,8 +198,8 @@ func.func private @assign_slots(%ids: i64, %live: i64, %first: i32, %count: i32,
     }
     ep.store %behind, %total_p : i32, !sync.ptr<shared>
   }
-  sync.warp_barrier
-  sync.cta_barrier
+  sync.warp_barrier {sync.step = "summed"}
+  sync.cta_barrier {sync.step = "summed"}
   %lane_bit = func.call @rank_bit(%lane) : (i32) -> i64
   %lanes_below = arith.subi %lane_bit, %one_wide : i64
   %drops = scf.for %group = %warp to %groups step %warps iter_args(%d0 = %zero) -> (i32) : i32 {
@@ -245,8 +245,8 @@ func.func private @assign_slots(%ids: i64, %live: i64, %first: i32, %count: i32,
     %status_at = arith.constant #control_status
     %dropped_p = ep.offset %control, %dropped_at : !sync.ptr<global>
     %status_p = ep.offset %control, %status_at : !sync.ptr<global>
-    %o0 = sync.atomic add relaxed gpu %dropped_p, %drops : !sync.ptr<global>, i32
-    %o1 = sync.atomic or relaxed gpu %status_p, %overflow : !sync.ptr<global>, i32
+    %o0 = sync.atomic add relaxed gpu %dropped_p, %drops {sync.step = "drop"} : !sync.ptr<global>, i32
+    %o1 = sync.atomic or relaxed gpu %status_p, %overflow {sync.step = "drop"} : !sync.ptr<global>, i32
   }
   return
 }
@@ -296,11 +296,11 @@ func.func private @write_slots(%ids: i64, %slots_out: i64, %first: i32, %count: 
       %bad_id = arith.constant #status_bad_id
       %status_at = arith.constant #control_status
       %status_p = ep.offset %control, %status_at : !sync.ptr<global>
-      %old = sync.atomic or relaxed gpu %status_p, %bad_id : !sync.ptr<global>, i32
+      %old = sync.atomic or relaxed gpu %status_p, %bad_id {sync.step = "bad_id"} : !sync.ptr<global>, i32
     }
   }
   // The lanes leave the loop after different numbers of rounds; what follows is done by whole warps.
-  sync.warp_barrier
+  sync.warp_barrier {sync.step = "join"}
   return
 }
 
@@ -457,7 +457,7 @@ func.func private @send_meta(%window: i64, %stride: i64, %rank: i32, %buffer: i3
         %scale_to = ep.offset %dest, %scale_off : !sync.ptr<global>
         ep.store %scale, %scale_to : i32, !sync.ptr<global>
       }
-      sync.warp_barrier
+      sync.warp_barrier {sync.step = "join"}
     }
     %minus = arith.subi %left, %one_wide : i64
     %next = arith.andi %left, %minus : i64
@@ -504,14 +504,14 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
   %control = ep.peer_ptr %window, %stride, %rank, %control_at : !sync.ptr<global>
   %done_ops = ep.load %control : !sync.ptr<global> -> i64
   %op = arith.addi %done_ops, %one_wide : i64
-  %live0 = func.call @live_ranks(%control) : (!sync.ptr<global>) -> i64
-  func.call @announce(%window, %stride, %rank, %live0, %op) : (i64, i64, i32, i64, i64) -> ()
+  %live0 = func.call @live_ranks(%control) {sync.step = "live"} : (!sync.ptr<global>) -> i64
+  func.call @announce(%window, %stride, %rank, %live0, %op) {sync.step = "started"} : (i64, i64, i32, i64, i64) -> ()
 
-  func.call @zero_counts(%counts) : (!sync.ptr<shared>) -> ()
+  func.call @zero_counts(%counts) {sync.step = "count.begin"} : (!sync.ptr<shared>) -> ()
   scf.if %leader {
     ep.store %zero, %cursor : i32, !sync.ptr<shared>
   }
-  sync.cta_barrier
+  sync.cta_barrier {sync.step = "count.begin"}
 
   // the buffer's last readers are done once their rank has started a later operation
   %use_off = func.call @at(%last_use_at, %buffer, %eight) : (i64, i32, i64) -> i64
@@ -520,7 +520,7 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
   %used = arith.cmpi ne, %last_use, %none : i64
   %live = scf.if %used -> (i64) {
     %later = arith.addi %last_use, %one_wide : i64
-    %l = func.call @await(%window, %stride, %rank, %started, %live0, %later, %timeout)
+    %l = func.call @await(%window, %stride, %rank, %started, %live0, %later, %timeout) {sync.step = "started"}
         : (i64, i64, i32, i64, i64, i64, i64) -> i64
     scf.yield %l : i64
   } else {
@@ -535,18 +535,18 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
     %left = arith.subi %tokens, %first : i32
     %count = arith.minui %left, %size : i32
     %counted = ep.load %cursor : !sync.ptr<shared> -> i32
-    %from = func.call @count_from(%counts, %counted, %first) : (!sync.ptr<shared>, i32, i32) -> i32
-    func.call @count_rows(%ids, %live, %counts, %from, %first) : (i64, i64, !sync.ptr<shared>, i32, i32) -> ()
-    sync.cta_barrier
-    func.call @assign_slots(%ids, %live, %first, %count, %counts, %group_counts, %group_slots, %masks, %slots, %control)
+    %from = func.call @count_from(%counts, %counted, %first) {sync.step = "count"} : (!sync.ptr<shared>, i32, i32) -> i32
+    func.call @count_rows(%ids, %live, %counts, %from, %first) {sync.step = "count"} : (i64, i64, !sync.ptr<shared>, i32, i32) -> ()
+    sync.cta_barrier {sync.step = "count.join"}
+    func.call @assign_slots(%ids, %live, %first, %count, %counts, %group_counts, %group_slots, %masks, %slots, %control) {sync.step = "slots"}
         : (i64, i64, i32, i32, !sync.ptr<shared>, !sync.ptr<shared>, !sync.ptr<shared>, !sync.ptr<shared>,
            !sync.ptr<shared>, !sync.ptr<global>) -> ()
     scf.if %leader {
       %next = arith.addi %first, %count : i32
       ep.store %next, %cursor : i32, !sync.ptr<shared>
     }
-    sync.cta_barrier
-    func.call @write_slots(%ids, %slots_out, %first, %count, %masks, %slots, %control)
+    sync.cta_barrier {sync.step = "slots.share"}
+    func.call @write_slots(%ids, %slots_out, %first, %count, %masks, %slots, %control) {sync.step = "handle"}
         : (i64, i64, i32, i32, !sync.ptr<shared>, !sync.ptr<shared>, !sync.ptr<global>) -> ()
     %items = arith.muli %count, %items_per_token : i32
     scf.for %item = %warp to %items step %warps : i32 {
@@ -561,7 +561,7 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
         %table = func.call @shared_at(%slots, %entry, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
         %is_meta = arith.cmpi eq, %segment, %segments : i32
         scf.if %is_meta {
-          func.call @send_meta(%window, %stride, %rank, %buffer, %ids, %weights, %scales, %token, %mask, %table)
+          func.call @send_meta(%window, %stride, %rank, %buffer, %ids, %weights, %scales, %token, %mask, %table) {sync.step = "meta"}
               : (i64, i64, i32, i32, i64, i64, i64, i32, i64, !sync.ptr<shared>) -> ()
         } else {
           func.call @send_segment(%window, %stride, %rank, %buffer, %x, %token, %segment, %mask, %table)
@@ -571,16 +571,16 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
     }
   }
 
-  %last = func.call @is_last_cta(%control, %ctas) : (!sync.ptr<global>, i32) -> i1
+  %last = func.call @is_last_cta(%control, %ctas) {sync.step = "ticket"} : (!sync.ptr<global>, i32) -> i1
   scf.if %last {
     %from = ep.load %cursor : !sync.ptr<shared> -> i32
-    func.call @count_rows(%ids, %live, %counts, %from, %tokens) : (i64, i64, !sync.ptr<shared>, i32, i32) -> ()
+    func.call @count_rows(%ids, %live, %counts, %from, %tokens) {sync.step = "count"} : (i64, i64, !sync.ptr<shared>, i32, i32) -> ()
     %second = ep.offset %sums, %four : !sync.ptr<shared>
     scf.if %leader {
       ep.store %zero, %sums : i32, !sync.ptr<shared>
       ep.store %zero, %second : i32, !sync.ptr<shared>
     }
-    sync.cta_barrier
+    sync.cta_barrier {sync.step = "count.join"}
     %block = arith.muli %buffer, %ranks : i32
     %own_row = arith.addi %block, %rank : i32
     %own_count = func.call @at(%counts_region, %own_row, %four) : (i64, i32, i64) -> i64
@@ -593,11 +593,11 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
         %count_to = ep.peer_ptr %window, %stride, %peer, %own_count : !sync.ptr<global>
         ep.store %count, %count_to : i32, !sync.ptr<global>
         %signal = ep.peer_ptr %window, %stride, %peer, %own_signal : !sync.ptr<global>
-        sync.signal_set release sys %signal, %op : i64
+        sync.signal_set release sys %signal, %op {sync.step = "arrived.tell"} : i64
       }
     }
-    sync.warp_barrier
-    %here = func.call @await(%window, %stride, %rank, %arrived, %live, %op, %timeout)
+    sync.warp_barrier {sync.step = "arrived.join"}
+    %here = func.call @await(%window, %stride, %rank, %arrived, %live, %op, %timeout) {sync.step = "arrived"}
         : (i64, i64, i32, i64, i64, i64, i64) -> i64
     scf.for %peer = %tid to %ranks step %threads : i32 {
       %came = func.call @has_rank(%here, %peer) : (i64, i32) -> i1
@@ -607,12 +607,12 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
         %p = ep.peer_ptr %window, %stride, %rank, %at : !sync.ptr<global>
         %count = ep.load %p : !sync.ptr<global> -> i32
         %kept = arith.minui %count, %rows : i32
-        %o0 = sync.atomic add relaxed cta %sums, %kept : !sync.ptr<shared>, i32
-        %o1 = sync.atomic add relaxed cta %second, %count : !sync.ptr<shared>, i32
+        %o0 = sync.atomic add relaxed cta %sums, %kept {sync.step = "result.sum"} : !sync.ptr<shared>, i32
+        %o1 = sync.atomic add relaxed cta %second, %count {sync.step = "result.sum"} : !sync.ptr<shared>, i32
       }
     }
-    sync.warp_barrier
-    sync.cta_barrier
+    sync.warp_barrier {sync.step = "result.join"}
+    sync.cta_barrier {sync.step = "result.join"}
     scf.if %leader {
       %received = ep.load %sums : !sync.ptr<shared> -> i32
       %wanted = ep.load %second : !sync.ptr<shared> -> i32

@@ -2,6 +2,7 @@
 #include "compiler/API/Compile.h"
 
 #include "compiler/Pipeline/Pipeline.h"
+#include "compiler/Pipeline/SourceLines.h"
 #include "compiler/Target/CubinAssembler.h"
 #include "compiler/Target/Gate.h"
 #include "compiler/Target/NVPTX.h"
@@ -48,9 +49,13 @@ public:
     ILK_RETURN_IF_ERROR(begin());
     options.templateDir = request.templateDir;
     keep("stages", [&] { return print(*module); });
-    ILK_RETURN_IF_ERROR(step("expand", "expanded", addExpandPasses));
+    ILK_RETURN_IF_ERROR(step("expand", "", addExpandPasses));
+    SourceLines lines = SourceLines::of(*module, request.lineFile.empty() ? "expanded" : request.lineFile);
+    steps = lines.steps();
+    keep("expanded", [&] { return lines.text() + "\n"; });
     ILK_RETURN_IF_ERROR(findKernel());
     ILK_RETURN_IF_ERROR(step("verify", "verified", addVerifyPasses));
+    SourceLines::apply(*module);
     ILK_RETURN_IF_ERROR(step("lower", "lowered", addLoweringPasses));
     if (wants("llvm") || wants("ptx") || wants("cubin") || wants("meta"))
       ILK_RETURN_IF_ERROR(emit());
@@ -116,7 +121,7 @@ private:
   void note(Diagnostic &diagnostic) {
     std::string text;
     llvm::raw_string_ostream stream(text);
-    if (auto place = dyn_cast<FileLineColLoc>(diagnostic.getLocation()))
+    if (auto place = diagnostic.getLocation()->findInstanceOf<FileLineColLoc>())
       stream << place.getFilename().getValue() << ":" << place.getLine() << ":" << place.getColumn() << ": ";
     stream << diagnostic;
     if (diagnostic.getSeverity() == DiagnosticSeverity::Error) {
@@ -157,8 +162,9 @@ private:
   }
 
   Status emit() {
+    bool keepLines = !request.lineFile.empty();
     FailureOr<target::NVPTXOutput> output =
-        timed("emit", [&] { return target::emitNVPTX(*module, options.target, {.keepLLVMIR = wants("llvm")}); });
+        timed("emit", [&] { return target::emitNVPTX(*module, options.target, {wants("llvm"), keepLines, steps}); });
     if (failed(output))
       return failure();
     keep("llvm", [&] { return output->llvmIR; });
@@ -169,7 +175,7 @@ private:
       auto found = target::CubinAssembler::find();
       if (found) {
         assembler = (*found)->identity();
-        auto cubin = timed("assemble", [&] { return (*found)->assemble(output->ptx, options.target.name); });
+        auto cubin = timed("assemble", [&] { return (*found)->assemble(output->ptx, options.target.name, keepLines); });
         if (!cubin)
           return tl::unexpected(cubin.error());
         parts["cubin"] = std::move(*cubin);
@@ -207,6 +213,7 @@ private:
   PipelineOptions options;
   OwningOpRef<ModuleOp> module;
   KernelFacts facts;
+  target::StepNames steps;
   std::map<std::string, std::string> parts;
   std::vector<std::string> errors, remarks;
   nlohmann::json findings = nlohmann::json::array();

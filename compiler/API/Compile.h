@@ -20,6 +20,9 @@ struct CompileRequest {
   std::string moduleFile = "<module>"; ///< its name in messages
   std::string templateDir;             ///< overrides embedded templates, if not empty
   std::set<std::string> parts;         ///< of partNames()
+  /// Where the caller will write the part `expanded`: PTX and cubin say by .file and .loc which of its lines each
+  /// instruction came from. Empty: they say nothing.
+  std::string lineFile;
 };
 
 /// stages, expanded, verified, lowered, llvm, ptx, cubin, meta: in the order of the pipeline.

@@ -43,6 +43,8 @@ ILK_EXPORT int32_t ilk_compiler_compile(const ilk_compiler_request *request, ilk
   }
   if (request->template_dir)
     compile.templateDir = request->template_dir;
+  if (request->line_file)
+    compile.lineFile = request->line_file;
   for (llvm::StringRef part : llvm::split(llvm::StringRef(request->parts), ','))
     if (!part.empty())
       compile.parts.insert(part.str());

@@ -67,6 +67,7 @@ void addExpandPasses(OpPassManager &passes, const PipelineOptions &options) {
   // Without its own clean-up of every function, which the passes behind it do once. It drops what it has inlined.
   passes.addPass(createInlinerPass({}, [](OpPassManager &) {}));
   passes.addNestedPass<func::FuncOp>(createLowerTiles());
+  passes.addNestedPass<func::FuncOp>(createNameSteps());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
 }

@@ -74,11 +74,11 @@ Result<std::shared_ptr<const CubinAssembler>> CubinAssembler::find() {
       new CubinAssembler(library, std::move(symbols), fmt::format("nvJitLink {}.{}", major, minor)));
 }
 
-Result<std::string> CubinAssembler::assemble(std::string_view ptx, std::string_view chip) const {
+Result<std::string> CubinAssembler::assemble(std::string_view ptx, std::string_view chip, bool keepLines) const {
   std::string arch = fmt::format("-arch={}", chip);
-  const char *options[] = {arch.c_str()};
+  const char *options[] = {arch.c_str(), "-lineinfo"};
   Handle handle = nullptr;
-  if (symbols->create(&handle, 1, options) != 0)
+  if (symbols->create(&handle, keepLines ? 2 : 1, options) != 0)
     return makeError(Code::unsupported, fmt::format("{} does not know {}: a newer toolkit would do", name, chip));
   auto fail = [&](const char *step) {
     size_t size = 0;

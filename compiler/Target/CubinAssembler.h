@@ -22,8 +22,9 @@ public:
   /// "nvJitLink 13.0": part of the cache key.
   const std::string &identity() const { return name; }
 
-  /// Assembles one PTX module for `chip` (sm_90a). The error carries nvJitLink's log.
-  Result<std::string> assemble(std::string_view ptx, std::string_view chip) const;
+  /// Assembles one PTX module for `chip` (sm_90a), with what its .loc directives say if `keepLines` is set. The error
+  /// carries nvJitLink's log.
+  Result<std::string> assemble(std::string_view ptx, std::string_view chip, bool keepLines = false) const;
 
 private:
   struct Symbols;

@@ -5,8 +5,11 @@
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/Target/LLVMIR/Export.h"
 
+#include "llvm/BinaryFormat/Dwarf.h"
+#include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -24,6 +27,7 @@
 #include "llvm/Transforms/Scalar/LoopRotation.h"
 #include "llvm/Transforms/Scalar/LoopUnrollPass.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 
 #include <mutex>
 
@@ -112,6 +116,41 @@ llvm::FunctionPassManager optimisations() {
   return passes;
 }
 
+/// Makes LLVM carry each operation's place to its instructions. `DebugDirectivesOnly` asks for nothing but .loc: with
+/// line tables of its own the back end would mark the PTX as made for debugging, and ptxas would not optimise it.
+void keepPlaces(ModuleOp lowered) {
+  MLIRContext *context = lowered.getContext();
+  for (auto function : lowered.getOps<LLVM::LLVMFuncOp>()) {
+    auto place = dyn_cast<FileLineColLoc>(Location(function.getLoc()));
+    if (!place || function.isExternal())
+      continue;
+    auto file = LLVM::DIFileAttr::get(context, place.getFilename().getValue(), "");
+    auto unit = LLVM::DICompileUnitAttr::get(DistinctAttr::create(UnitAttr::get(context)), llvm::dwarf::DW_LANG_C, file,
+                                             StringAttr::get(context, "interlock"), /*isOptimized=*/true,
+                                             LLVM::DIEmissionKind::DebugDirectivesOnly);
+    auto type = LLVM::DISubroutineTypeAttr::get(context, llvm::dwarf::DW_CC_normal, {});
+    auto flags = LLVM::DISubprogramFlags::Definition | LLVM::DISubprogramFlags::Optimized;
+    auto scope = LLVM::DISubprogramAttr::get(context, DistinctAttr::create(UnitAttr::get(context)), unit, file,
+                                             function.getNameAttr(), function.getNameAttr(), file, place.getLine(),
+                                             place.getLine(), flags, type, /*retainedNodes=*/{}, /*annotations=*/{});
+    function->setLoc(FusedLoc::get(context, {place}, scope));
+  }
+}
+
+/// LLVM IR as text, with its line information only if it was asked for.
+std::string textOf(const llvm::Module &module, bool keepLines) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (keepLines) {
+    stream << module;
+    return text;
+  }
+  std::unique_ptr<llvm::Module> bare = llvm::CloneModule(module);
+  llvm::StripDebugInfo(*bare);
+  stream << *bare;
+  return text;
+}
+
 void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
@@ -166,6 +205,7 @@ FailureOr<NVPTXOutput> emitNVPTX(ModuleOp lowered, const TargetInfo &target, con
   std::unique_ptr<llvm::TargetMachine> machine(backEnd->createTargetMachine(
       triple, chip, isa, llvm::TargetOptions(), std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Default));
 
+  keepPlaces(lowered);
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> module = translateModuleToLLVMIR(lowered, context, "interlock");
   if (!module)
@@ -175,7 +215,7 @@ FailureOr<NVPTXOutput> emitNVPTX(ModuleOp lowered, const TargetInfo &target, con
   optimise(*module, *machine);
 
   if (options.keepLLVMIR)
-    llvm::raw_string_ostream(output.llvmIR) << *module;
+    output.llvmIR = textOf(*module, options.keepLines);
 
   constexpr unsigned sharedSpace = 3;
   for (const llvm::GlobalVariable &global : module->globals())
@@ -188,7 +228,7 @@ FailureOr<NVPTXOutput> emitNVPTX(ModuleOp lowered, const TargetInfo &target, con
   if (machine->addPassesToEmitFile(codegen, stream, nullptr, llvm::CodeGenFileType::AssemblyFile))
     return lowered.emitError() << "expected a back end that writes assembly, got one for " << chip << " that does not";
   codegen.run(*module);
-  output.ptx = std::string(text);
+  output.ptx = labelSteps(text.str(), options.steps, options.keepLines);
   return output;
 }
 

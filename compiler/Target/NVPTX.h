@@ -3,6 +3,8 @@
 // From the LLVM dialect to PTX: translation to LLVM IR, optimisation, and the NVPTX back end.
 #pragma once
 
+#include "compiler/Target/SourceLabels.h"
+
 #include "interlock/spec.hpp"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -18,6 +20,8 @@ unsigned requiredPtxIsa(mlir::ModuleOp lowered, const TargetInfo &target);
 
 struct NVPTXOptions {
   bool keepLLVMIR = false; ///< print the optimised LLVM IR too
+  bool keepLines = false;  ///< the PTX says by .file and .loc where instructions came from
+  StepNames steps = {};    ///< what instructions of a line are called in the PTX
 };
 
 struct NVPTXOutput {
@@ -27,7 +31,8 @@ struct NVPTXOutput {
   uint64_t sharedBytes = 0; ///< static shared memory of a CTA
 };
 
-/// Translates a module of the LLVM and NVVM dialects. Failures are diagnosed at the module's location.
+/// Translates a module of the LLVM and NVVM dialects. Failures are diagnosed at the module's location. The instructions
+/// are the same whatever the options.
 mlir::FailureOr<NVPTXOutput> emitNVPTX(mlir::ModuleOp lowered, const TargetInfo &target,
                                        const NVPTXOptions &options = {});
 

@@ -3,6 +3,7 @@
 // Replaces stage operations by their specialised templates.
 #include "compiler/Transforms/Passes.h"
 #include "compiler/Transforms/StageModule.h"
+#include "compiler/Transforms/Steps.h"
 #include "compiler/Transforms/TemplatePreamble.h"
 #include "dialects/EP/EP.h"
 #include "dialects/Sync/Sync.h"
@@ -106,7 +107,8 @@ struct ExpandStagesPass : impl::ExpandStagesBase<ExpandStagesPass> {
       return signalPassFailure();
     }
     if (!stages.empty() && failed(expand(stages.front())))
-      signalPassFailure();
+      return signalPassFailure();
+    keepStepsInLocations(getOperation());
   }
 };
 

@@ -47,6 +47,8 @@ private:
     return {};
   }
 
+  /// What is created from here on is this step of handing out tiles.
+  void step(const char *name) { b.setLoc(NameLoc::get(b.getStringAttr(Twine("tile.") + name), op.getLoc())); }
   Value constant(int64_t value) { return arith::ConstantIntOp::create(b, value, 32); }
 
   /// The body for the unit's tile of this CTA; the last unit may have fewer tiles than the cluster has CTAs.
@@ -104,20 +106,25 @@ private:
   }
   Value makeHandoff(Type payload) {
     auto type = sync::HandoffType::get(b.getContext(), payload);
+    step("ready");
     return sync::HandoffOp::create(b, type, b.getI32IntegerAttr(cluster), b.getI32IntegerAttr(1));
   }
   /// Every CTA has its value, and one thread of it says so.
   void free(Value handoff, Value iteration, Value firstThread) {
+    step("share");
     sync::CtaBarrierOp::create(b);
+    step("free");
     auto release = scf::IfOp::create(b, firstThread, /*withElseRegion=*/false);
     OpBuilder::InsertionGuard restore(b);
     b.setInsertionPointToStart(release.thenBlock());
     sync::ConsumerReleaseOp::create(b, handoff, iteration, sync::ScopeAttr());
+    b.setLoc(op.getLoc());
   }
   void drain(Value handoff, Value published, Value producer) {
     auto tail = scf::IfOp::create(b, producer, /*withElseRegion=*/false);
     OpBuilder::InsertionGuard restore(b);
     b.setInsertionPointToStart(tail.thenBlock());
+    step("drain");
     sync::ProducerTailOp::create(b, handoff, published, sync::ScopeAttr());
   }
 
@@ -126,25 +133,30 @@ private:
   Value claimed() {
     Type i32 = b.getI32Type();
     Value firstThread = isFirstThread(), producer = isProducer(firstThread), handoff = makeHandoff(i32);
+    b.setLoc(op.getLoc());
     auto loop = scf::WhileOp::create(b, TypeRange{i32, i32}, ValueRange{constant(0)});
     {
       OpBuilder::InsertionGuard restore(b);
-      Block *before = b.createBlock(&loop.getBefore(), {}, {i32}, {b.getLoc()});
+      Block *before = b.createBlock(&loop.getBefore(), {}, {i32}, {op.getLoc()});
       Value iteration = before->getArgument(0);
       auto produce = scf::IfOp::create(b, producer, /*withElseRegion=*/false);
       b.setInsertionPointToStart(produce.thenBlock());
+      step("acquire");
       sync::ProducerAcquireOp::create(b, handoff, iteration, sync::ScopeAttr());
+      step("claim");
       Value unit = sync::AtomicOp::create(b, i32, sync::AtomicKind::add, sync::Sem::relaxed, sync::Scope::gpu,
                                           op.getClaim(), constant(1));
+      step("publish");
       sync::PublishOp::create(b, handoff, iteration, unit, sync::ScopeAttr());
 
       b.setInsertionPointToEnd(before);
+      step("wait");
       Value taken = sync::ConsumerWaitOp::create(b, i32, handoff, iteration, sync::ScopeAttr());
       free(handoff, iteration, firstThread);
       Value more = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, taken, units);
       scf::ConditionOp::create(b, more, ValueRange{taken, iteration});
 
-      Block *after = b.createBlock(&loop.getAfter(), {}, {i32, i32}, {b.getLoc(), b.getLoc()});
+      Block *after = b.createBlock(&loop.getAfter(), {}, {i32, i32}, {op.getLoc(), op.getLoc()});
       body(after->getArgument(0));
       b.setInsertionPointToEnd(after);
       Value next = arith::AddIOp::create(b, after->getArgument(1), constant(1));
@@ -161,7 +173,8 @@ private:
     Type i32 = b.getI32Type();
     Value firstThread = isFirstThread(), producer = isProducer(firstThread);
     Value handoff = makeHandoff(VectorType::get({4}, i32));
-    Value first = ownCluster(), step = clustersOfGrid();
+    b.setLoc(op.getLoc());
+    Value first = ownCluster(), stride = clustersOfGrid();
     auto loop = scf::WhileOp::create(b, TypeRange{VectorType::get({4}, i32), i32}, ValueRange{first, constant(0)});
     {
       OpBuilder::InsertionGuard restore(b);
@@ -169,11 +182,15 @@ private:
       Value unit = before->getArgument(0), iteration = before->getArgument(1);
       auto ask = scf::IfOp::create(b, producer, /*withElseRegion=*/false);
       b.setInsertionPointToStart(ask.thenBlock());
+      step("acquire");
       sync::ProducerAcquireOp::create(b, handoff, iteration, sync::ScopeAttr());
+      step("publish");
       sync::PublishCancelOp::create(b, handoff, iteration, sync::ScopeAttr());
 
       b.setInsertionPointToEnd(before);
-      bodies(unit, step);
+      b.setLoc(op.getLoc());
+      bodies(unit, stride);
+      step("wait");
       Value answer = sync::ConsumerWaitOp::create(b, VectorType::get({4}, i32), handoff, iteration, sync::ScopeAttr());
       free(handoff, iteration, firstThread);
       Value next = arith::AddIOp::create(b, iteration, constant(1));

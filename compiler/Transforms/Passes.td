@@ -42,6 +42,20 @@ def LowerTiles : Pass<"ep-lower-tiles", "mlir::func::FuncOp"> {
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::scf::SCFDialect", "interlock::sync::SyncDialect"];
 }
 
+def NameSteps : Pass<"sync-name-steps", "mlir::func::FuncOp"> {
+  let summary = "Give every sync operation the whole name of the protocol step that it is";
+  let description = [{
+    Names that templates gave to operations and to calls (`sync.step`) are in the locations of inlined operations; joined,
+    callers first, they become the operation's `sync.step`. It is what the emitted text calls the instruction.
+
+    ```mlir
+    func.call @await(%p) {sync.step = "started"} : (!sync.ptr<global>) -> ()   // its wait is {sync.step = "await"}
+    // becomes, after inlining
+    %ok = sync.signal_wait acquire sys %p, %v, %t {sync.step = "started.await"} : i64
+    ```
+  }];
+}
+
 def InferScopes : Pass<"sync-infer-scopes", "mlir::func::FuncOp"> {
   let summary = "Give every hand-off operation without a scope the smallest one that includes producer and consumers";
   let description = [{

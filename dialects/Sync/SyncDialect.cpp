@@ -1,6 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
 // Registration of the sync dialect, and how its keywords are read and printed.
+#include "dialects/Sync/Step.h"
 #include "dialects/Sync/Sync.h"
 
 #include "mlir/IR/Builders.h"
@@ -109,9 +110,15 @@ void SyncDialect::initialize() {
 }
 
 LogicalResult SyncDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  if (attribute.getName() == stepAttrName) {
+    if (auto step = dyn_cast<StringAttr>(attribute.getValue()); !step || step.empty())
+      return op->emitError() << "expected `" << stepAttrName << "` to be the name of a protocol step, got "
+                             << attribute.getValue();
+    return success();
+  }
   if (attribute.getName() != sharedOnlyAttrName)
-    return op->emitError() << "expected `" << sharedOnlyAttrName << "`, the only attribute of the sync dialect, got `"
-                           << attribute.getName().getValue() << "`";
+    return op->emitError() << "expected `" << sharedOnlyAttrName << "` or `" << stepAttrName
+                           << "`, the attributes of the sync dialect, got `" << attribute.getName().getValue() << "`";
   if (!isa<UnitAttr>(attribute.getValue()))
     return op->emitError() << "expected `" << sharedOnlyAttrName << "` to be a unit attribute, got "
                            << attribute.getValue();

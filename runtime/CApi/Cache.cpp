@@ -24,11 +24,12 @@ ilk_cache_counters countersOf(const CacheCounters &c) {
 nlohmann::json asJson(const CacheReport &report) {
   nlohmann::json misses = nlohmann::json::array();
   for (const CacheMiss &miss : report.misses)
-    misses.push_back({{"spec", canonicalForm(miss.spec)},
-                      {"key", miss.key},
-                      {"reason", miss.reason},
-                      {"failure", miss.failure},
-                      {"ms", miss.milliseconds}});
+    misses.push_back(
+        {{miss.source.empty() ? "spec" : "source", miss.source.empty() ? canonicalForm(miss.spec) : miss.source},
+         {"key", miss.key},
+         {"reason", miss.reason},
+         {"failure", miss.failure},
+         {"ms", miss.milliseconds}});
   const CacheCounters &c = report.counters;
   return {{"directory", report.directory},
           {"read_only", report.readOnly},

@@ -7,6 +7,7 @@
 #include "interlock/device.hpp"
 #include "interlock/interlock.h"
 #include "interlock/operation.hpp"
+#include "interlock/source.hpp"
 
 #include <memory>
 
@@ -26,6 +27,10 @@ struct ilk_operation {
 
 struct ilk_routing {
   interlock::RoutingHandle handle;
+};
+
+struct ilk_kernel {
+  interlock::CompiledSource made;
 };
 
 namespace interlock::capi {

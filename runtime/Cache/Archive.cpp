@@ -18,6 +18,9 @@ constexpr ContainerKind archiveKind{"ILKARCHV", 1};
 /// A manifest takes about 170 bytes an entry; an entry some 100 KB. What says that it is larger is no archive of ours.
 constexpr uint64_t manifestLimit = uint64_t(256) << 20, entryLimit = uint64_t(256) << 20;
 
+/// Compilers of sources, whose identities travel beside the plugin's.
+constexpr const char *sourceToolchains[] = {"cuda", "hip"};
+
 /// Why an entry is not what its name says; empty if it is.
 std::string problemOf(const std::string &key, std::string_view bytes) {
   auto entry = decodeEntry(bytes);
@@ -99,6 +102,9 @@ Result<ArchiveReport> exportEntries(const DiskStore &store, const std::string &f
   ArchiveReport report;
   nlohmann::json manifest = {{"parts", describe(store, report)}};
   manifest["toolchain"] = store.readToolchain().value_or("");
+  for (const char *of : sourceToolchains)
+    if (auto identity = store.readToolchain(of))
+      manifest[of] = *identity;
   ILK_ASSIGN_OR_RETURN(ZstdWriter writer, ZstdWriter::create(file));
   ILK_RETURN_IF_ERROR(writer.write(encodeManifest(archiveKind, manifest)));
   const Decoded<std::vector<ContainerPart>> parts = partsOf(manifest);
@@ -125,6 +131,9 @@ Result<ArchiveReport> importEntries(const DiskStore &store, const std::string &f
   });
   if (!manifest)
     return tl::unexpected(manifest.error());
+  for (const char *of : sourceToolchains)
+    if (std::string identity = manifest->value(of, std::string()); !identity.empty() && !store.readToolchain(of))
+      ILK_RETURN_IF_ERROR(store.writeToolchain(identity, of));
   std::string toolchain = manifest->value("toolchain", std::string());
   if (!toolchain.empty() && !store.readToolchain())
     ILK_RETURN_IF_ERROR(store.writeToolchain(toolchain));

@@ -3,8 +3,12 @@
 
 namespace interlock {
 
+std::string formOf(const Artifact &artifact) {
+  return artifact.source.empty() ? canonicalForm(artifact.spec) : artifact.source;
+}
+
 Result<Artifact> makeArtifact(const KernelSpec &spec, std::string text, std::string binary, const std::string &meta) {
-  Artifact artifact{spec, std::move(text), std::move(binary), nlohmann::json::parse(meta, nullptr, false), {}};
+  Artifact artifact{spec, {}, std::move(text), std::move(binary), nlohmann::json::parse(meta, nullptr, false), {}};
   const nlohmann::json &json = artifact.meta;
   auto has = [&](const char *field, bool (nlohmann::json::*isType)() const noexcept) {
     return json.contains(field) && (json[field].*isType)();

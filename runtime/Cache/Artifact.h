@@ -23,11 +23,17 @@ struct LaunchFacts {
 
 struct Artifact {
   KernelSpec spec;
+  /// The canonical form of the source that it was made of (SourceRequest.h), which takes the spec's place: of the spec
+  /// only the target counts then. Empty: it was made of the spec.
+  std::string source;
   std::string text;    ///< PTX
   std::string binary;  ///< cubin, or empty: the driver assembles the text
   nlohmann::json meta; ///< the compiler's `meta` part: facts, remarks, findings, timings
   LaunchFacts facts;
 };
+
+/// What it was made of, as the key hashes it.
+std::string formOf(const Artifact &artifact);
 
 /// Puts the compiler's parts together. `internal` if the meta part is not what CompilerPlugin.h promises.
 Result<Artifact> makeArtifact(const KernelSpec &spec, std::string text, std::string binary, const std::string &meta);

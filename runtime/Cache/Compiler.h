@@ -26,6 +26,9 @@ public:
 struct PluginOptions {
   std::string path; ///< of libinterlock_compiler.so; empty: beside this library or program, in ../lib, or by name
   std::string templateDir; ///< overrides the compiler's templates, if not empty
+  /// Where the caller will write the part `expanded`, whose lines PTX and cubin then name; empty: they name none. The
+  /// instructions are the same, but it is another identity, since a file is named in what is made.
+  std::string lineFile = {};
 };
 
 /// A kernel's description as MLIR text, in place of a spec: what `--emit expanded` prints, or what a person wrote.

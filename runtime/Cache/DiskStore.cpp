@@ -21,6 +21,8 @@ constexpr auto lockPatience = std::chrono::minutes(2);
 /// An identity is a short JSON object.
 constexpr uint64_t toolchainLimit = 1 << 16;
 
+std::string toolchainFile(const std::string &of) { return of.empty() ? "toolchain" : "toolchain." + of; }
+
 Status makeWritable(const fs::path &root) {
   for (const char *name : {"entries", "staging"}) {
     ILK_RETURN_IF_ERROR(makeFolder(root / name));
@@ -109,15 +111,15 @@ KeyLock DiskStore::lock(const std::string &key) const {
   return KeyLock::acquire(folder / "lock", key, lockPatience);
 }
 
-std::optional<std::string> DiskStore::readToolchain() const {
-  auto bytes = readRegularFile(folder / "toolchain", toolchainLimit);
+std::optional<std::string> DiskStore::readToolchain(const std::string &of) const {
+  auto bytes = readRegularFile(folder / toolchainFile(of), toolchainLimit);
   return bytes ? std::optional(std::move(*bytes)) : std::nullopt;
 }
 
-Status DiskStore::writeToolchain(const std::string &identity) const {
-  if (readToolchain() == identity)
+Status DiskStore::writeToolchain(const std::string &identity, const std::string &of) const {
+  if (readToolchain(of) == identity)
     return {};
-  return replace(folder / "toolchain", identity);
+  return replace(folder / toolchainFile(of), identity);
 }
 
 std::vector<StoredEntry> DiskStore::list() const {

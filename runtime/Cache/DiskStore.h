@@ -5,7 +5,7 @@
 //   entries/ab/abcdef…   whole entries only; nothing in progress is ever visible here
 //   staging/             files being written, private to their writer
 //   lock                 a byte for each key (KeyLock.h)
-//   toolchain            identity of the compiler that last wrote here
+//   toolchain            identity of the compiler that last wrote here; toolchain.cuda of the one for CUDA source
 //
 // A folder that may not be written, such as one in an image that is mounted read-only, is read if it has entries.
 #pragma once
@@ -53,8 +53,9 @@ public:
   /// Removes what is over these limits, least recently used first, and says how many entries that were.
   uint64_t prune(const DiskLimits &to) const;
 
-  std::optional<std::string> readToolchain() const;
-  Status writeToolchain(const std::string &identity) const;
+  /// `of` is empty for the plugin, else the name of a compiler of sources.
+  std::optional<std::string> readToolchain(const std::string &of = {}) const;
+  Status writeToolchain(const std::string &identity, const std::string &of = {}) const;
 
   std::vector<StoredEntry> list() const;
   std::filesystem::path pathOf(const std::string &key) const;

@@ -4,6 +4,7 @@
 #include "runtime/Cache/Key.h"
 
 #include <map>
+#include <vector>
 
 namespace interlock {
 namespace {
@@ -15,16 +16,25 @@ constexpr ContainerKind entryKind{"ILKENTRY", 1};
 } // namespace
 
 std::string encodeEntry(const Artifact &artifact, const std::string &identity) {
-  nlohmann::json manifest = {{"spec", canonicalForm(artifact.spec)},
-                             {"identity", identity},
+  nlohmann::json manifest = {{"identity", identity},
                              {"meta", artifact.meta},
                              {"parts", {describePart("ptx", artifact.text), describePart("cubin", artifact.binary)}}};
+  if (artifact.source.empty()) {
+    manifest["spec"] = canonicalForm(artifact.spec);
+  } else {
+    manifest["source"] = artifact.source;
+    manifest["target"] = artifact.spec.target;
+  }
   return encodeManifest(entryKind, manifest) + artifact.text + artifact.binary;
 }
 
 Result<std::string> Entry::key() const {
   ILK_ASSIGN_OR_RETURN(TargetInfo target, findTarget(artifact.spec.target));
-  return cacheKey(artifact.spec, target, identity);
+  return cacheKey(formOf(artifact), target, identity);
+}
+
+std::string Entry::toolchain() const {
+  return artifact.source.empty() ? std::string() : artifact.meta.value("toolchain", std::string());
 }
 
 Decoded<nlohmann::json> manifestOf(std::string_view bytes) {
@@ -41,7 +51,11 @@ Decoded<Entry> decodeEntry(std::string_view bytes) {
   auto manifest = decodeManifest(*head, bytes.substr(containerHeadSize));
   if (!manifest)
     return Refusal(manifest.error());
-  for (const char *field : {"spec", "identity"})
+  const bool fromSource = manifest->contains("source");
+  std::vector<const char *> fields = {"identity", "spec"};
+  if (fromSource)
+    fields = {"identity", "source", "target"};
+  for (const char *field : fields)
     if (!manifest->contains(field) || !(*manifest)[field].is_string())
       return Refusal("its manifest lacks a field");
   auto described = partsOf(*manifest);
@@ -58,13 +72,20 @@ Decoded<Entry> decodeEntry(std::string_view bytes) {
   }
   if (!rest.empty())
     return Refusal("it goes on behind its last part");
-  auto spec = parseSpec((*manifest)["spec"].get_ref<const std::string &>());
-  if (!spec)
-    return Refusal(spec.error().message);
-  auto artifact = makeArtifact(*spec, std::move(parts["ptx"]), std::move(parts["cubin"]),
+  KernelSpec spec;
+  if (fromSource) {
+    spec.target = (*manifest)["target"];
+  } else if (auto parsed = parseSpec((*manifest)["spec"].get_ref<const std::string &>())) {
+    spec = std::move(*parsed);
+  } else {
+    return Refusal(parsed.error().message);
+  }
+  auto artifact = makeArtifact(spec, std::move(parts["ptx"]), std::move(parts["cubin"]),
                                manifest->value("meta", nlohmann::json()).dump());
   if (!artifact)
     return Refusal(artifact.error().message);
+  if (fromSource)
+    artifact->source = (*manifest)["source"];
   return Entry{std::move(*artifact), (*manifest)["identity"]};
 }
 

@@ -1,7 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// The bytes of one cache entry: a container (Container.h) whose manifest holds the spec, the compiler's identity and
-// the meta part, and whose parts are the text and the binary.
+// The bytes of one cache entry: a container (Container.h) whose manifest holds the spec (or a source's form and
+// target), the compiler's identity and the meta part, and whose parts are the text and the binary.
 #pragma once
 
 #include "runtime/Cache/Artifact.h"
@@ -20,6 +20,8 @@ struct Entry {
 
   /// The name that the entry should have. Fails if its target is none of this library's.
   Result<std::string> key() const;
+  /// Name of the compiler that makes such entries, as DiskStore::readToolchain has it.
+  std::string toolchain() const;
 };
 
 /// An entry whose every byte is accounted for.

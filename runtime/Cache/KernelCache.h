@@ -7,6 +7,7 @@
 #include "runtime/Cache/Artifact.h"
 #include "runtime/Cache/Compiler.h"
 #include "runtime/Cache/DiskStore.h"
+#include "runtime/Cache/SourceRequest.h"
 
 #include <atomic>
 #include <memory>
@@ -48,11 +49,14 @@ public:
   ~KernelCache();
 
   [[nodiscard]] Result<Lookup> get(const KernelSpec &spec);
+  /// The same of a kernel that is given as source.
+  [[nodiscard]] Result<Lookup> get(const SourceRequest &source);
   /// From here on `get` compiles nothing and waits for nobody: what is not there is `notPrepared`.
   void freeze(bool frozen);
 
   /// The name of the spec's entry on disk (Key.h).
   Result<std::string> keyOf(const KernelSpec &spec);
+  Result<std::string> keyOf(const SourceRequest &source);
 
   CacheReport report() const;
   /// Parts of the report.

@@ -20,7 +20,11 @@ std::string featuresOf(const TargetInfo &t) {
 } // namespace
 
 std::string cacheKey(const KernelSpec &spec, const TargetInfo &target, const std::string &identity) {
-  std::string fields[] = {keyVersion, canonicalForm(spec), featuresOf(target), identity};
+  return cacheKey(canonicalForm(spec), target, identity);
+}
+
+std::string cacheKey(const std::string &form, const TargetInfo &target, const std::string &identity) {
+  std::string fields[] = {keyVersion, form, featuresOf(target), identity};
   return digestOfFields(fields);
 }
 

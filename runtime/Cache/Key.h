@@ -13,6 +13,8 @@ namespace interlock {
 /// (its own digest, templates, LLVM, assembler: CompilerPlugin.h), each behind its length. No path, time or environment
 /// is in it, so that the same inputs have the same key everywhere.
 std::string cacheKey(const KernelSpec &spec, const TargetInfo &target, const std::string &identity);
+/// The same of whatever has a canonical form. A spec's form begins otherwise than a source's, so they cannot meet.
+std::string cacheKey(const std::string &form, const TargetInfo &target, const std::string &identity);
 
 /// Whether a text could be a key: 64 lower-case hexadecimal digits. What is not is never made part of a path.
 bool isKey(std::string_view text);

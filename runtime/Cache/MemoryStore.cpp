@@ -1,8 +1,6 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 #include "runtime/Cache/MemoryStore.h"
 
-#include <functional>
-
 namespace interlock {
 
 size_t SpecHash::operator()(const KernelSpec &s) const noexcept {
@@ -17,30 +15,32 @@ size_t SpecHash::operator()(const KernelSpec &s) const noexcept {
   return hash ^ hash >> 32;
 }
 
-std::shared_ptr<const Artifact> MemoryStore::find(const KernelSpec &spec) {
+template <typename Key, typename Hash> std::shared_ptr<const Artifact> MemoryStore<Key, Hash>::find(const Key &key) {
   std::shared_lock lock(mutex);
-  auto found = slots.find(spec);
+  auto found = slots.find(key);
   if (found == slots.end() || !found->second->artifact)
     return nullptr;
   found->second->lastUse.store(tick.fetch_add(1, std::memory_order_relaxed), std::memory_order_relaxed);
   return found->second->artifact;
 }
 
-std::shared_ptr<MemoryStore::Slot> MemoryStore::slotFor(const KernelSpec &spec) {
+template <typename Key, typename Hash>
+std::shared_ptr<typename MemoryStore<Key, Hash>::Slot> MemoryStore<Key, Hash>::slotFor(const Key &key) {
   std::unique_lock lock(mutex);
-  std::shared_ptr<Slot> &slot = slots[spec];
+  std::shared_ptr<Slot> &slot = slots[key];
   if (!slot)
     slot = std::make_shared<Slot>();
   return slot;
 }
 
-void MemoryStore::keep(const KernelSpec &spec, const std::shared_ptr<Slot> &slot,
-                       std::shared_ptr<const Artifact> artifact) {
+template <typename Key, typename Hash>
+void MemoryStore<Key, Hash>::keep(const Key &key, const std::shared_ptr<Slot> &slot,
+                                  std::shared_ptr<const Artifact> artifact) {
   std::unique_lock lock(mutex);
   slot->artifact = std::move(artifact);
   slot->lastUse = tick++;
   // Another thread may have dropped the slot while this one was filling it.
-  slots.insert_or_assign(spec, slot);
+  slots.insert_or_assign(key, slot);
   // Slots that are being filled count too, so several may have to go once they are.
   while (slots.size() > bound) {
     auto oldest = slots.end();
@@ -54,11 +54,15 @@ void MemoryStore::keep(const KernelSpec &spec, const std::shared_ptr<Slot> &slot
   }
 }
 
-void MemoryStore::forget(const KernelSpec &spec, const std::shared_ptr<Slot> &slot) {
+template <typename Key, typename Hash>
+void MemoryStore<Key, Hash>::forget(const Key &key, const std::shared_ptr<Slot> &slot) {
   std::unique_lock lock(mutex);
-  auto found = slots.find(spec);
+  auto found = slots.find(key);
   if (found != slots.end() && found->second == slot && !slot->artifact)
     slots.erase(found);
 }
+
+template class MemoryStore<KernelSpec, SpecHash>;
+template class MemoryStore<std::string, std::hash<std::string>>;
 
 } // namespace interlock

@@ -1,14 +1,17 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// Artefacts in memory by their spec, bounded, and the place where threads that want the same one wait for each other.
+// Artefacts in memory by what they are made of, bounded, and the place where threads that want the same one wait for
+// each other.
 #pragma once
 
 #include "runtime/Cache/Artifact.h"
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
+#include <string>
 #include <unordered_map>
 
 namespace interlock {
@@ -18,9 +21,9 @@ struct SpecHash {
   size_t operator()(const KernelSpec &spec) const noexcept;
 };
 
-class MemoryStore {
+template <typename Key, typename Hash> class MemoryStore {
 public:
-  /// One spec. `making` is held by the thread that loads or compiles it; the others wait there.
+  /// One kernel. `making` is held by the thread that loads or compiles it; the others wait there.
   struct Slot {
     std::mutex making;
     std::shared_ptr<const Artifact> artifact; ///< guarded by the store's lock
@@ -32,17 +35,21 @@ public:
   explicit MemoryStore(uint64_t bound) : bound(bound) {}
 
   /// Null if it is not there. Allocates nothing.
-  std::shared_ptr<const Artifact> find(const KernelSpec &spec);
-  std::shared_ptr<Slot> slotFor(const KernelSpec &spec);
-  void keep(const KernelSpec &spec, const std::shared_ptr<Slot> &slot, std::shared_ptr<const Artifact> artifact);
+  std::shared_ptr<const Artifact> find(const Key &key);
+  std::shared_ptr<Slot> slotFor(const Key &key);
+  void keep(const Key &key, const std::shared_ptr<Slot> &slot, std::shared_ptr<const Artifact> artifact);
   /// Drops a slot that could not be filled, so that failures take no room. Threads that wait for it try for themselves.
-  void forget(const KernelSpec &spec, const std::shared_ptr<Slot> &slot);
+  void forget(const Key &key, const std::shared_ptr<Slot> &slot);
 
 private:
   uint64_t bound;
   std::shared_mutex mutex; ///< of `slots` and the artefacts in them
-  std::unordered_map<KernelSpec, std::shared_ptr<Slot>, SpecHash> slots;
+  std::unordered_map<Key, std::shared_ptr<Slot>, Hash> slots;
   std::atomic<uint64_t> tick{0};
 };
+
+/// By spec, and by the canonical form of a source.
+using SpecStore = MemoryStore<KernelSpec, SpecHash>;
+using SourceStore = MemoryStore<std::string, std::hash<std::string>>;
 
 } // namespace interlock

@@ -97,9 +97,13 @@ public:
       return makeError(Code::unsupported, fmt::format("expected a compiler plugin to state its identity as a JSON "
                                                       "object, got '{}': the plugin of this library's version would do",
                                                       stated ? stated : ""));
-    if (options.templateDir.empty())
+    if (options.templateDir.empty() && options.lineFile.empty())
       return stated;
-    ILK_ASSIGN_OR_RETURN(json["template_dir"], digestOfFolder(options.templateDir));
+    if (!options.templateDir.empty()) {
+      ILK_ASSIGN_OR_RETURN(json["template_dir"], digestOfFolder(options.templateDir));
+    }
+    if (!options.lineFile.empty())
+      json["line_file"] = options.lineFile;
     return json.dump();
   }
 
@@ -130,6 +134,7 @@ private:
     request.size = sizeof(request);
     request.template_dir = options.templateDir.empty() ? nullptr : options.templateDir.c_str();
     request.parts = names.c_str();
+    request.line_file = options.lineFile.empty() ? nullptr : options.lineFile.c_str();
     ilk_compiler_output *raw = nullptr;
     int32_t failed = plugin->compile(&request, &raw);
     std::unique_ptr<ilk_compiler_output, decltype(plugin->release)> output(raw, plugin->release);

@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-VerifiedFile verify(const DiskStore &store, const fs::path &path, const std::string &toolchain) {
+VerifiedFile verify(const DiskStore &store, const fs::path &path) {
   std::string key = path.filename().string();
   if (!isKey(key) || store.pathOf(key) != path)
     return {path, "it is not named as an entry"};
@@ -26,7 +26,7 @@ VerifiedFile verify(const DiskStore &store, const fs::path &path, const std::str
     return {path, right.error().message};
   if (*right != key)
     return {path, "its name is not the key of what is in it"};
-  return {path, "", entry->identity == toolchain};
+  return {path, "", entry->identity == store.readToolchain(entry->toolchain()).value_or("")};
 }
 
 } // namespace
@@ -34,7 +34,6 @@ VerifiedFile verify(const DiskStore &store, const fs::path &path, const std::str
 std::vector<VerifiedFile> verifyEntries(const DiskStore &store) {
   std::vector<VerifiedFile> files;
   const fs::path root = store.root() / "entries";
-  std::string toolchain = store.readToolchain().value_or("");
   std::error_code error;
   for (fs::directory_iterator shelf(root, error), none; !error && shelf != none; shelf.increment(error)) {
     std::error_code gone;
@@ -43,7 +42,7 @@ std::vector<VerifiedFile> verifyEntries(const DiskStore &store) {
       continue;
     }
     for (fs::directory_iterator at(shelf->path(), gone), end; !gone && at != end; at.increment(gone))
-      files.push_back(verify(store, at->path(), toolchain));
+      files.push_back(verify(store, at->path()));
   }
   std::sort(files.begin(), files.end(), [](const auto &a, const auto &b) { return a.path < b.path; });
   return files;

@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 /** Bumped whenever a struct or a meaning below changes; the loader refuses another value. */
-#define ILK_COMPILER_ABI 2
+#define ILK_COMPILER_ABI 3
 
 typedef struct ilk_compiler_request {
   size_t size;      /**< sizeof(ilk_compiler_request) of the caller */
@@ -22,8 +22,10 @@ typedef struct ilk_compiler_request {
   size_t module_size;
   const char *module_file;  /**< its name in messages, or NULL */
   const char *template_dir; /**< directory that overrides the embedded templates, or NULL */
-  const char *parts; /**< comma-separated names of the parts wanted, of stages, expanded, verified, lowered, llvm,
-                        ptx, cubin and meta */
+  const char *parts;     /**< comma-separated names of the parts wanted, of stages, expanded, verified, lowered, llvm,
+                            ptx, cubin and meta */
+  const char *line_file; /**< file that the caller will write `expanded` to, which the lines in ptx and cubin are of; or
+                            NULL: they have no lines */
 } ilk_compiler_request;
 
 typedef struct ilk_compiler_output ilk_compiler_output;

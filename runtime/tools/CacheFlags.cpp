@@ -97,6 +97,14 @@ Result<std::vector<CachedEntry>> cachedEntries(const Context &context) {
   forEachEntry(context.cacheDir, [&](const fs::path &file) {
     auto bytes = readFile(file.string());
     auto manifest = bytes ? manifestOf(*bytes) : tl::expected<nlohmann::json, std::string>();
+    if (bytes && manifest && manifest->contains("source")) {
+      CachedEntry entry{file.filename().string(), file.string(), {}, bytes->size()};
+      entry.source = nlohmann::json::parse(manifest->value("source", std::string()), nullptr, false);
+      entry.spec.target = manifest->value("target", std::string());
+      if (entry.source.is_object())
+        entries.push_back(std::move(entry));
+      return;
+    }
     if (!bytes || !manifest || !manifest->contains("spec") || !(*manifest)["spec"].is_string())
       return; // damaged or just evicted: the cache itself will deal with it
     if (auto spec = parseSpec((*manifest)["spec"].get<std::string>()))

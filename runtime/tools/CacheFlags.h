@@ -40,6 +40,7 @@ struct CachedEntry {
   std::string path; ///< its file
   KernelSpec spec;
   uint64_t bytes = 0;
+  nlohmann::json source = {}; ///< what a kernel was made of that was given as source; of the spec its target counts
 };
 /// All readable entries, in the order of their names; an absent folder has none.
 [[nodiscard]] Result<std::vector<CachedEntry>> cachedEntries(const Context &context);

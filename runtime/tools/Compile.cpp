@@ -2,104 +2,25 @@
 //
 // `interlock compile`: one kernel from its description, through the cache, and any step's product on the way.
 #include "runtime/tools/CacheFlags.h"
-#include "runtime/tools/Finding.h"
-#include "runtime/tools/LayerFlags.h"
+#include "runtime/tools/KernelFlags.h"
+#include "runtime/tools/Parts.h"
+#include "runtime/tools/SourceFlags.h"
 #include "runtime/tools/Tool.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-
-#include <unistd.h>
 
 namespace interlock::tool {
 
 namespace {
 struct CompileFlags {
-  LayerFlags layer;
-  std::string kernel, module, target = "sm_90a", emit, output, templates;
+  KernelFlags kernel;
+  SourceFlags source;
+  std::string module, emit, output, templates;
 };
-
-/// What `--emit` can name, in the order of the pipeline. The cached ones are kept in the artefact; the others are
-/// made anew each time.
-struct Product {
-  std::string_view name;
-  bool cached;
-};
-constexpr Product products[] = {{"stages", false},  {"expanded", false}, {"verified", false},
-                                {"lowered", false}, {"llvm", false},     {"ptx", true},
-                                {"cubin", true},    {"sass", true},      {"meta", true}};
-
-Result<Product> parseEmit(const std::string &text) {
-  std::string names;
-  for (const Product &product : products) {
-    if (product.name == text)
-      return product;
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", product.name);
-  }
-  return makeError(Code::badInput, fmt::format("expected --emit {}, got '{}'", names, text));
-}
-
-Result<KernelSpec> specOf(const CompileFlags &flags) {
-  KernelSpec spec;
-  ILK_ASSIGN_OR_RETURN(spec.kernel, parseKernelKind(flags.kernel));
-  ILK_ASSIGN_OR_RETURN(TargetInfo target, findTarget(flags.target));
-  ILK_ASSIGN_OR_RETURN(spec.layer, flags.layer.layer());
-  ILK_ASSIGN_OR_RETURN(OperationOptions options, flags.layer.operation());
-  spec.target = target.name;
-  spec.schedule = options.schedule;
-  spec.cluster = options.cluster;
-  spec.wait = options.wait.value_or(target.restrictedFence ? WaitStrategy::relaxedFence : WaitStrategy::acquire);
-  // The grid is the launch's; only the geometry that is folded into the kernel matters here.
-  DeviceInfo device{"", spec.target, 132, 0, 0};
-  LaunchGeometry geometry =
-      defaultGeometry(spec.layer, spec.kernel, spec.cluster, device, 1, flags.layer.geometry, spec.schedule);
-  spec.blockThreads = geometry.blockThreads;
-  spec.tileTokens = geometry.tileTokens;
-  ILK_RETURN_IF_ERROR(validate(spec));
-  return spec;
-}
-
-Result<std::string> cubinOf(const std::string &binary) {
-  if (!binary.empty())
-    return binary;
-  return makeError(Code::notFound, "expected nvJitLink to assemble the PTX, found none; --emit ptx and ptxas would do");
-}
-
-/// Disassembles by the CUDA toolkit's tools, which read a file.
-Result<std::string> sassOf(const Context &context, const std::string &binary) {
-  auto nvdisasm = findProgram({"nvdisasm"}, context.searchPath);
-  auto cuobjdump = findProgram({"cuobjdump"}, context.searchPath);
-  if (!nvdisasm && !cuobjdump)
-    return makeError(Code::notFound, "expected nvdisasm or cuobjdump on the PATH to print SASS, found neither");
-  ILK_ASSIGN_OR_RETURN(std::string cubin, cubinOf(binary));
-  std::error_code error;
-  std::string pattern = (std::filesystem::temp_directory_path(error) / "interlock-XXXXXX").string();
-  int file = mkstemp(pattern.data());
-  if (file < 0)
-    return makeError(Code::notFound, fmt::format("expected to write {}, could not", pattern));
-  close(file);
-  std::ofstream(pattern, std::ios::binary) << cubin;
-  auto text = nvdisasm ? outputOf({*nvdisasm, "-c", pattern}) : outputOf({*cuobjdump, "-sass", pattern});
-  std::filesystem::remove(pattern, error);
-  if (!text)
-    return makeError(Code::device,
-                     fmt::format("expected {} to read the cubin, but it failed", nvdisasm ? *nvdisasm : *cuobjdump));
-  return *text;
-}
-
-Result<std::string> productOf(const Context &context, const std::string &name, const Artifact &artifact) {
-  if (name == "ptx")
-    return artifact.text;
-  if (name == "cubin")
-    return cubinOf(artifact.binary);
-  if (name == "sass")
-    return sassOf(context, artifact.binary);
-  return artifact.meta.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-}
 
 Status deliver(const CompileFlags &flags, const std::string &bytes, nlohmann::json &report, bool json) {
   report["bytes"] = bytes.size();
@@ -110,8 +31,8 @@ Status deliver(const CompileFlags &flags, const std::string &bytes, nlohmann::js
       return makeError(Code::badInput, fmt::format("expected to write {}, could not", flags.output));
     return {};
   }
-  if (flags.emit == "cubin")
-    return makeError(Code::badInput, "expected -o FILE with --emit cubin, got none");
+  if (auto part = parsePart(flags.emit); part && part->binary)
+    return makeError(Code::badInput, fmt::format("expected -o FILE with --emit {}, got none", flags.emit));
   if (json)
     report["text"] = bytes;
   else
@@ -143,11 +64,12 @@ Status compileModuleFile(const Context &context, const CompileFlags &flags) {
                      fmt::format("expected --emit expanded, verified, lowered, llvm, ptx, cubin, sass or "
                                  "meta with --module, got '{}': a module is not cached",
                                  flags.emit));
-  ILK_ASSIGN_OR_RETURN(Product product, parseEmit(flags.emit));
+  ILK_ASSIGN_OR_RETURN(Part product, parsePart(flags.emit));
+  std::error_code error;
   std::ifstream file(flags.module, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file.is_open() || file.bad())
+  if (!file.is_open() || std::filesystem::is_directory(flags.module, error))
     return makeError(Code::badInput, fmt::format("expected to read {}, could not", flags.module));
+  std::string text{std::istreambuf_iterator<char>(file), {}};
   std::string part = product.name == "sass" ? "cubin" : std::string(product.name);
   ILK_ASSIGN_OR_RETURN(auto parts,
                        compileModule({context.compilerPath, flags.templates}, {text, flags.module}, {part}));
@@ -165,14 +87,59 @@ Status compileModuleFile(const Context &context, const CompileFlags &flags) {
   return {};
 }
 
+/// A kernel of a source, through the same cache.
+Status compileSourceFile(const Context &context, const CompileFlags &flags) {
+  if (!flags.emit.empty() && flags.emit != "ptx" && flags.emit != "cubin" && flags.emit != "sass" &&
+      flags.emit != "meta")
+    return makeError(Code::badInput, fmt::format("expected --emit ptx, cubin, sass or meta with --source, got '{}': a "
+                                                 "source has no MLIR",
+                                                 flags.emit));
+  ILK_ASSIGN_OR_RETURN(SourceKernel kernel, flags.source.kernel(flags.kernel.target));
+  ILK_ASSIGN_OR_RETURN(std::shared_ptr<KernelCache> cache, openCache(context, {}));
+  ILK_ASSIGN_OR_RETURN(CompiledSource made, compileSource(*cache, kernel, {context.nvrtcPath}));
+  nlohmann::json meta = nlohmann::json::parse(made.meta);
+  nlohmann::json report = {{"source", flags.source.file},
+                           {"entry", made.image.entry},
+                           {"target", kernel.target},
+                           {"cache", made.outcome == "miss" ? "miss" : "hit"},
+                           {"from", made.outcome},
+                           {"reason", made.reason},
+                           {"ms", made.milliseconds},
+                           {"block_threads", made.blockThreads},
+                           {"max_threads", made.maxThreads},
+                           {"cluster", made.cluster},
+                           {"shared_bytes", made.sharedBytes},
+                           {"ptx_bytes", made.image.text.size()},
+                           {"cubin_bytes", made.image.binary.size()},
+                           {"findings", meta["findings"]}};
+  if (!flags.emit.empty()) {
+    std::string bytes = flags.emit == "ptx" ? made.image.text : made.meta + "\n";
+    if (flags.emit == "cubin") {
+      bytes = made.image.binary;
+    } else if (flags.emit == "sass") {
+      ILK_ASSIGN_OR_RETURN(bytes, sassOf(context, made.image.binary));
+    }
+    ILK_RETURN_IF_ERROR(deliver(flags, bytes, report, context.json));
+  }
+  if (context.json)
+    print(report);
+  else if (flags.emit.empty() || !flags.output.empty())
+    note(fmt::format("{} of {} for {}: cache {}{}{} in {:.1f} ms{}", made.image.entry, kernel.source.name,
+                     kernel.target, made.outcome == "miss" ? "miss" : "hit", made.reason.empty() ? "" : ", ",
+                     made.reason, made.milliseconds, flags.output.empty() ? "" : "; wrote " + flags.output));
+  return {};
+}
+
 Status compile(const Context &context, const CompileFlags &flags) {
   if (!flags.module.empty())
     return compileModuleFile(context, flags);
-  Product product{"", true};
+  if (flags.source.given())
+    return compileSourceFile(context, flags);
+  Part product{"", "", true};
   if (!flags.emit.empty()) {
-    ILK_ASSIGN_OR_RETURN(product, parseEmit(flags.emit));
+    ILK_ASSIGN_OR_RETURN(product, parsePart(flags.emit));
   }
-  ILK_ASSIGN_OR_RETURN(KernelSpec spec, specOf(flags));
+  ILK_ASSIGN_OR_RETURN(KernelSpec spec, flags.kernel.spec());
   nlohmann::json report = {{"kernel", name(spec.kernel)},
                            {"target", spec.target},
                            {"schedule", name(spec.schedule)},
@@ -184,7 +151,7 @@ Status compile(const Context &context, const CompileFlags &flags) {
     ILK_ASSIGN_OR_RETURN(Lookup found, cache->get(spec));
     describe(found, report);
     if (!flags.emit.empty()) {
-      ILK_ASSIGN_OR_RETURN(bytes, productOf(context, flags.emit, *found.artifact));
+      ILK_ASSIGN_OR_RETURN(bytes, cachedPart(context, product, *found.artifact));
     }
   } else {
     ILK_ASSIGN_OR_RETURN(auto parts, compileParts(context, spec, flags.templates, {flags.emit}));
@@ -209,10 +176,9 @@ void addCompile(CLI::App &app, Context &context) {
   CLI::App *command = app.add_subcommand("compile", "generate one kernel, or print a step of its making");
   auto flags = std::make_shared<CompileFlags>();
   auto *source = command->add_option_group("source")->require_option(1);
-  source->add_option("--kernel", flags->kernel, "dispatch or combine");
+  flags->kernel.addTo(*command, *source);
   source->add_option("--module", flags->module, "MLIR file with one kernel: a product of --emit, or written by hand");
-  command->add_option("--target", flags->target, "the chip to generate for (`interlock targets` lists them)");
-  flags->layer.addTo(*command);
+  flags->source.addTo(*command, *source);
   command->add_option("--emit", flags->emit,
                       "stages, expanded, verified, lowered, llvm, ptx, cubin, sass or meta (default: only cache it)");
   command->add_option("-o,--output", flags->output, "file to write (default: stdout)");

@@ -8,6 +8,12 @@
 namespace interlock::tool {
 
 nlohmann::json asJson(const CachedEntry &entry) {
+  if (entry.source.is_object())
+    return {{"key", entry.key},
+            {"kernel", entry.source.value("entry", std::string())},
+            {"target", entry.spec.target},
+            {"bytes", entry.bytes},
+            {"source", entry.source}};
   return {{"key", entry.key},
           {"kernel", name(entry.spec.kernel)},
           {"target", entry.spec.target},
@@ -24,6 +30,11 @@ void listEntries(const Context &context, const std::vector<CachedEntry> &entries
   }
   std::vector<std::vector<std::string>> rows;
   for (const CachedEntry &entry : entries) {
+    if (entry.source.is_object()) {
+      rows.push_back({entry.key.substr(0, 16), entry.source.value("entry", std::string()), entry.spec.target, "-", "-",
+                      "-", "-", "-", "-", std::to_string(entry.bytes)});
+      continue;
+    }
     const LayerSpec &layer = entry.spec.layer;
     rows.push_back({entry.key.substr(0, 16), std::string(name(entry.spec.kernel)), entry.spec.target,
                     std::to_string(layer.ranks), std::to_string(layer.experts), std::to_string(layer.topk),
@@ -35,6 +46,10 @@ void listEntries(const Context &context, const std::vector<CachedEntry> &entries
 
 Status showEntry(const Context &context, const CachedEntry &entry) {
   ILK_ASSIGN_OR_RETURN(Artifact artifact, readEntry(entry.path));
+  return showArtifact(context, entry, artifact);
+}
+
+Status showArtifact(const Context &context, const CachedEntry &entry, const Artifact &artifact) {
   ILK_ASSIGN_OR_RETURN(nlohmann::json ptx, describePtx(artifact.text, entry.key.substr(0, 16) + ".ptx"));
   if (context.json) {
     nlohmann::json object = asJson(entry);
@@ -44,7 +59,7 @@ Status showEntry(const Context &context, const CachedEntry &entry) {
     print(object);
     return {};
   }
-  fmt::print("{}\n{}", entry.key, canonicalForm(entry.spec));
+  fmt::print("{}\n{}", entry.key, entry.source.is_object() ? entry.source.dump(2) + "\n" : canonicalForm(entry.spec));
   fmt::print("ptx {} bytes, cubin {} bytes\n", artifact.text.size(), artifact.binary.size());
   fmt::print("meta {}\n", artifact.meta.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
   fmt::print("{}", asText(ptx));

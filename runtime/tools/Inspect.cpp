@@ -1,30 +1,86 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// `interlock inspect`: what the cache holds, one of its entries, or a PTX text of whatever origin.
+// `interlock inspect`: what the cache holds, one kernel of it or made from a description, or a PTX text of whatever
+// origin.
 #include "runtime/tools/CacheFlags.h"
 #include "runtime/tools/EntryView.h"
+#include "runtime/tools/InspectKernel.h"
 #include "runtime/tools/InspectPtx.h"
+#include "runtime/tools/KernelFlags.h"
 #include "runtime/tools/Tool.h"
+
+#include "runtime/Cache/EntryFile.h"
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 
 namespace interlock::tool {
 
 namespace {
-Status showFile(const Context &context, const std::string &file) {
+struct InspectFlags {
+  std::string what, key, emit, output, templates;
+  KernelFlags kernel;
+
+  bool wantsParts() const { return !emit.empty() || !output.empty(); }
+};
+
+std::string contentOf(const std::string &file) {
+  if (std::error_code error; std::filesystem::is_directory(file, error))
+    return {}; // which a stream opens, and then throws
   std::ifstream stream(file, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (!stream.is_open() || stream.bad() || text.empty())
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+Result<InspectedKernel> readKernel(const CachedEntry &cached) {
+  auto entry = decodeEntry(contentOf(cached.path));
+  if (!entry)
+    return makeError(Code::badInput, fmt::format("the entry {} is damaged: {}", cached.path, entry.error()));
+  ILK_ASSIGN_OR_RETURN(std::string key, entry->key());
+  return InspectedKernel{key, std::move(entry->artifact), std::move(entry->identity), cached.bytes};
+}
+
+/// From the cache, or made and left there.
+Result<InspectedKernel> makeKernel(const Context &context, const InspectFlags &flags) {
+  ILK_ASSIGN_OR_RETURN(KernelSpec spec, flags.kernel.spec());
+  ILK_ASSIGN_OR_RETURN(auto cache, openCache(context, flags.templates));
+  ILK_ASSIGN_OR_RETURN(Lookup found, cache->get(spec));
+  ILK_ASSIGN_OR_RETURN(std::string key, cache->keyOf(spec));
+  ILK_ASSIGN_OR_RETURN(std::string identity, makePluginCompiler({context.compilerPath, flags.templates})->identity());
+  return InspectedKernel{key, *found.artifact, identity, encodeEntry(*found.artifact, identity).size()};
+}
+
+Status showKernel(const Context &context, const InspectFlags &flags, const InspectedKernel &kernel) {
+  if (!flags.wantsParts())
+    return showArtifact(context, {kernel.key, {}, kernel.artifact.spec, kernel.bytes, kernel.source()},
+                        kernel.artifact);
+  InspectRequest request;
+  request.partsWereNamed = !flags.emit.empty();
+  ILK_ASSIGN_OR_RETURN(request.parts, parseParts(flags.emit.empty() ? "all" : flags.emit));
+  request.folder = flags.output;
+  request.templates = flags.templates;
+  return showParts(context, kernel, request);
+}
+
+Status showFile(const Context &context, const InspectFlags &flags) {
+  const std::string &file = flags.what;
+  std::string text = contentOf(file);
+  if (text.empty())
     return makeError(Code::badInput, fmt::format("expected a PTX file, a cache entry or the start of an entry's name, "
                                                  "found nothing to read at {}",
                                                  file));
   if (looksLikeEntry(text)) {
-    ILK_ASSIGN_OR_RETURN(Artifact artifact, readEntry(file));
-    return showEntry(context, {file, file, artifact.spec, text.size()});
+    ILK_ASSIGN_OR_RETURN(InspectedKernel kernel, readKernel({file, file, {}, text.size()}));
+    return showKernel(context, flags, kernel);
   }
+  if (flags.wantsParts())
+    return makeError(Code::badInput,
+                     fmt::format("expected a kernel of the cache, a cache entry or --kernel with --emit "
+                                 "and -o, got the file {}",
+                                 file));
   ILK_ASSIGN_OR_RETURN(nlohmann::json description, describePtx(text, file));
   if (context.json)
     print(description);
@@ -33,23 +89,51 @@ Status showFile(const Context &context, const std::string &file) {
   return {};
 }
 
-Status inspect(const Context &context, const std::string &what) {
+Status inspect(const Context &context, const InspectFlags &flags) {
+  if (!flags.kernel.kernel.empty()) {
+    ILK_ASSIGN_OR_RETURN(InspectedKernel kernel, makeKernel(context, flags));
+    return showKernel(context, flags, kernel);
+  }
+  const std::string &what = flags.key.empty() ? flags.what : flags.key;
   ILK_ASSIGN_OR_RETURN(std::vector<CachedEntry> entries, cachedEntries(context));
   if (what.empty()) {
+    if (flags.wantsParts())
+      return makeError(Code::badInput,
+                       "expected a kernel to inspect: the start of an entry's name, an entry's file, or "
+                       "--kernel with its layer, got none");
     listEntries(context, entries);
     return {};
   }
   ILK_ASSIGN_OR_RETURN(const CachedEntry *match, findEntry(entries, what));
-  return match ? showEntry(context, *match) : showFile(context, what);
+  if (match) {
+    ILK_ASSIGN_OR_RETURN(InspectedKernel kernel, readKernel(*match));
+    return showKernel(context, flags, kernel);
+  }
+  if (!flags.key.empty())
+    return makeError(Code::notFound,
+                     fmt::format("expected the start of a name in the cache {}, got '{}', which none of "
+                                 "its {} entries has",
+                                 context.cacheDir, what, entries.size()));
+  return showFile(context, flags);
 }
 } // namespace
 
 void addInspect(CLI::App &app, Context &context) {
-  CLI::App *command = app.add_subcommand("inspect", "list the kernel cache, or show an entry or a PTX file");
-  auto what = std::make_shared<std::string>();
-  command->add_option("what", *what, "a PTX file, a cache entry's file, or the start of an entry's name");
-  command->callback([&context, what] {
-    if (Status status = inspect(context, *what); !status)
+  CLI::App *command =
+      app.add_subcommand("inspect", "list the kernel cache, or show a kernel step by step, or describe a PTX file");
+  auto flags = std::make_shared<InspectFlags>();
+  auto *subject = command->add_option_group("subject")->require_option(0, 1);
+  subject->add_option("what", flags->what, "a PTX file, a cache entry's file, or the start of an entry's name");
+  subject->add_option("--key", flags->key, "the start of a cache entry's name");
+  flags->kernel.addTo(*command, *subject);
+  command->add_option("--emit", flags->emit,
+                      "parts to show, comma-separated: stages, expanded, verified, lowered (or mlir for these four), "
+                      "llvm, ptx, cubin, sass, meta, or all");
+  command->add_option("-o,--output", flags->output,
+                      "folder to write the parts to; PTX and cubin then name lines of the expanded kernel there");
+  command->add_option("--templates", flags->templates, "directory of templates that override the built-in ones");
+  command->callback([&context, flags] {
+    if (Status status = inspect(context, *flags); !status)
       context.exitCode = fail(context, status.error());
   });
 }

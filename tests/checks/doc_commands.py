@@ -53,7 +53,9 @@ def main():
                 failures += 1
                 continue
             done = subprocess.run([program, *arguments[1:]], cwd=folder, env=environment, capture_output=True, text=True)
-            if done.returncode != code:
+            if "expected NVRTC" in done.stderr:
+                print(f"{options.page.name}:{number}: skipped, {done.stderr.strip()}")
+            elif done.returncode != code:
                 print(f"{options.page.name}:{number}: {shlex.join(arguments)}: exit code {done.returncode}\n{done.stderr}", file=sys.stderr)
                 failures += 1
     print(f"{len(found)} commands, {failures} failed")

@@ -21,7 +21,7 @@ ARROWS = {
     "runtime/Driver": ["runtime/Spec", "analysis/Emulator"],
     "runtime/Cache": ["runtime/Spec"],
     "runtime/Memory": ["runtime/Spec"],
-    "runtime/SourceJit": ["runtime/Cache", "runtime/Driver"],
+    "runtime/SourceJit": ["runtime/Cache", "runtime/Driver", "analysis/Lint"],
     "runtime/Ops": ["runtime/Cache", "runtime/Driver", "runtime/Memory", "runtime/SourceJit"],
     "runtime/CApi": ["runtime/Ops"],
     "runtime/.": ["runtime/CApi"],  # what makes libinterlock.so of the rooms

@@ -47,6 +47,7 @@ struct CacheCounters {
 
 struct CacheMiss {
   KernelSpec spec;
+  std::string source;  ///< what a kernel that was given as source is called; of the spec only the target counts then
   std::string key;     ///< empty if the disk cache is off
   std::string reason;  ///< why nothing was found
   std::string failure; ///< why nothing was made either; empty if it was

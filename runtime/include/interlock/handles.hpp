@@ -15,6 +15,7 @@ struct Close {
   void operator()(ilk_cache *cache) const { ilk_cache_close(cache); }
   void operator()(ilk_operation *operation) const { ilk_operation_destroy(operation); }
   void operator()(ilk_routing *routing) const { ilk_routing_destroy(routing); }
+  void operator()(ilk_kernel *kernel) const { ilk_kernel_destroy(kernel); }
   void operator()(char *text) const { ilk_text_free(text); }
 };
 
@@ -22,6 +23,7 @@ using Driver = std::unique_ptr<ilk_driver, Close>;
 using Cache = std::unique_ptr<ilk_cache, Close>;
 using Operation = std::unique_ptr<ilk_operation, Close>;
 using Routing = std::unique_ptr<ilk_routing, Close>;
+using Kernel = std::unique_ptr<ilk_kernel, Close>;
 using Text = std::unique_ptr<char, Close>;
 
 /// Takes what a call gives: `ilk_cache_open(&options, receive(cache))`. The handle has it when the full expression

@@ -350,6 +350,68 @@ ILK_API ilk_status ilk_cache_prewarm(ilk_cache *cache, const char *kernels, cons
 ILK_API ilk_status ilk_cache_export(const ilk_cache *cache, const char *file, ilk_archive_report *report);
 ILK_API ilk_status ilk_cache_import(ilk_cache *cache, const char *file, ilk_archive_report *report);
 
+/* ---- Kernels given as CUDA C++ source ---- */
+
+typedef struct ilk_source_header {
+  size_t size;
+  const char *name; /**< as it is included */
+  const char *text;
+} ilk_source_header;
+
+/** Everything that decides what the kernel becomes, but the compiler. Nothing is read from files. */
+typedef struct ilk_source_kernel {
+  size_t size;
+  const char *name;           /**< of the source in messages and `__FILE__`; NULL: "kernel.cu" */
+  const char *source;         /**< its text */
+  const char *entry;          /**< the kernel, as the source would name it */
+  const char *target;         /**< NULL: "sm_90a" */
+  const char *const *options; /**< as NVRTC takes them */
+  size_t option_count;
+  const ilk_source_header *headers; /**< all have the size that the first one states */
+  size_t header_count;
+  const char *contract;   /**< as scope-lint reads it from a contract file, with waivers; or NULL */
+  const char *nvrtc_path; /**< of libnvrtc.so; NULL: as the loader finds it, or in the toolkit's usual place */
+} ilk_source_kernel;
+
+typedef struct ilk_kernel_facts {
+  size_t size;
+  uint32_t block_threads; /**< threads per CTA that it must be launched with; 0: the launch decides */
+  uint32_t max_threads;   /**< most of them; 0: no bound is stated */
+  uint32_t cluster;       /**< CTAs per cluster */
+  uint32_t shared_bytes;  /**< static shared memory per CTA */
+} ilk_kernel_facts;
+
+enum { ILK_PART_TEXT = 0, ILK_PART_BINARY = 1, ILK_PART_META = 2 };
+
+typedef struct ilk_kernel ilk_kernel;
+
+/** From the cache, or compiled by NVRTC, judged by scope-lint and left there. ILK_COMPILE if the compiler refuses it or
+ * if an access is not ordered: the message's first line says which and where. */
+ILK_API ilk_status ilk_kernel_compile(ilk_cache *cache, const ilk_source_kernel *source, ilk_kernel **kernel);
+ILK_API void ilk_kernel_destroy(ilk_kernel *kernel);
+ILK_API ilk_status ilk_kernel_get_facts(const ilk_kernel *kernel, ilk_kernel_facts *facts);
+/** PTX, cubin (of no bytes where there is none) or a JSON object with findings. Valid while the kernel is. */
+ILK_API ilk_status ilk_kernel_get_part(const ilk_kernel *kernel, int32_t part, const void **bytes, size_t *size);
+
+/** A kernel on a device: a number that the driver gives out. */
+typedef uint64_t ilk_loaded;
+
+typedef struct ilk_launch {
+  size_t size;
+  uint32_t grid, block; /**< CTAs, and threads of each; 0: 1, and what the kernel states */
+  uint32_t cluster;     /**< CTAs per cluster; 0: what the kernel states */
+  uint32_t dynamic_shared_bytes;
+  const void *parameters; /**< the kernel's parameters, laid out as a C struct; copied */
+  size_t parameter_bytes;
+} ilk_launch;
+
+ILK_API ilk_status ilk_driver_load(ilk_driver *driver, uint32_t device, const ilk_kernel *kernel, ilk_loaded *loaded);
+/** Launches that are enqueued, and graphs that were captured, keep what they need of it. */
+ILK_API ilk_status ilk_driver_unload(ilk_driver *driver, ilk_loaded loaded);
+/** `kernel` is what was loaded. */
+ILK_API ilk_status ilk_driver_launch(ilk_driver *driver, ilk_stream stream, const ilk_kernel *kernel, ilk_loaded loaded,
+                                     const ilk_launch *launch);
+
 #ifdef __cplusplus
 }
 #endif

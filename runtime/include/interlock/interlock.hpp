@@ -8,6 +8,7 @@
 #include "interlock/group.hpp"
 #include "interlock/operation.hpp"
 #include "interlock/prepare.hpp"
+#include "interlock/source.hpp"
 #include "interlock/spec.hpp"
 #include "interlock/status.hpp"
 

@@ -294,7 +294,7 @@ func.func @shared_only_value(%b: !sync.barrier) {
 
 // -----
 
-// expected-error @+1 {{expected `sync.shared_only`, the only attribute of the sync dialect, got `sync.shared`}}
+// expected-error @+1 {{expected `sync.shared_only` or `sync.step`, the attributes of the sync dialect, got `sync.shared`}}
 func.func private @unknown_attribute() attributes {sync.shared}
 
 // -----
@@ -314,5 +314,13 @@ func.func @cancel_and_publish(%it: i32, %v: vector<4xi32>) {
   sync.publish_cancel %h[%it] : !sync.handoff<vector<4xi32>>
   // expected-note @+1 {{published here}}
   sync.publish %h[%it], %v : !sync.handoff<vector<4xi32>>
+  return
+}
+
+// -----
+
+func.func @step_number() {
+  // expected-error @+1 {{expected `sync.step` to be the name of a protocol step, got 1 : i32}}
+  sync.cta_barrier {sync.step = 1 : i32}
   return
 }

@@ -353,4 +353,81 @@ TEST_F(CApi, TheLibrarysMemoryIsTheCallers) {
   EXPECT_TRUE(pool.given.empty());
 }
 
+ilk_source_kernel addSource() {
+  auto source = sized<ilk_source_kernel>();
+  source.name = "add.cu";
+  source.source = "#include \"n.h\"\nextern \"C\" __global__ void add(int *x, int n) {\n"
+                  "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) x[i] += N * M;\n}\n";
+  source.entry = "add";
+  return source;
+}
+
+TEST_F(CApi, ASourceIsCompiledLoadedAndLaunched) {
+  c::Driver driver = emulator();
+  c::Cache kernels = cache();
+  auto source = addSource();
+  auto header = sized<ilk_source_header>();
+  header.name = "n.h";
+  header.text = "#define N 3\n";
+  const char *options[] = {"-DM=2"};
+  source.headers = &header;
+  source.header_count = 1;
+  source.options = options;
+  source.option_count = 1;
+  c::Kernel kernel;
+  ilk_status status = ilk_kernel_compile(kernels.get(), &source, receive(kernel));
+  if (status == ILK_NOT_FOUND)
+    GTEST_SKIP() << ilk_message();
+  ASSERT_EQ(status, ILK_OK) << ilk_message();
+  auto facts = sized<ilk_kernel_facts>();
+  ILK_OK_OR_FAIL(ilk_kernel_get_facts(kernel.get(), &facts));
+  EXPECT_EQ(facts.cluster, 1u);
+  const void *bytes = nullptr;
+  size_t size = 0;
+  ILK_OK_OR_FAIL(ilk_kernel_get_part(kernel.get(), ILK_PART_TEXT, &bytes, &size));
+  EXPECT_THAT(std::string(static_cast<const char *>(bytes), size), HasSubstr(".visible .entry add"));
+
+  std::vector<int32_t> values(100, 1), out(100);
+  ilk_stream stream = 0;
+  ilk_address at = 0;
+  ilk_loaded loaded = 0;
+  ILK_OK_OR_FAIL(ilk_driver_stream_create(driver.get(), 0, &stream));
+  ILK_OK_OR_FAIL(ilk_driver_allocate(driver.get(), 0, 400, &at));
+  ILK_OK_OR_FAIL(ilk_driver_copy_in(driver.get(), stream, at, values.data(), 400));
+  ILK_OK_OR_FAIL(ilk_driver_load(driver.get(), 0, kernel.get(), &loaded));
+  struct {
+    uint64_t x;
+    int32_t n, padding;
+  } parameters{at, 90, 0};
+  auto launch = sized<ilk_launch>();
+  launch.grid = 4;
+  launch.block = 32;
+  launch.parameters = &parameters;
+  launch.parameter_bytes = sizeof parameters;
+  ILK_OK_OR_FAIL(ilk_driver_launch(driver.get(), stream, kernel.get(), loaded, &launch));
+  ILK_OK_OR_FAIL(ilk_driver_copy_out(driver.get(), stream, out.data(), at, 400));
+  ILK_OK_OR_FAIL(ilk_driver_synchronize(driver.get(), stream));
+  for (int i = 0; i < 100; ++i)
+    EXPECT_EQ(out[i], i < 90 ? 7 : 1) << i;
+  ILK_OK_OR_FAIL(ilk_driver_unload(driver.get(), loaded));
+  refused(ilk_driver_launch(driver.get(), stream, kernel.get(), loaded, &launch), ILK_BAD_INPUT, "kernel");
+}
+
+TEST_F(CApi, WhatIsNoSourceIsRefused) {
+  c::Cache kernels = cache();
+  c::Kernel kernel;
+  auto source = addSource();
+  source.entry = nullptr;
+  refused(ilk_kernel_compile(kernels.get(), &source, receive(kernel)), ILK_BAD_INPUT, "the name of its kernel");
+  source = addSource();
+  source.option_count = 1;
+  refused(ilk_kernel_compile(kernels.get(), &source, receive(kernel)), ILK_BAD_INPUT, "expected options and headers");
+  source = addSource();
+  source.nvrtc_path = "/no/such/libnvrtc.so";
+  refused(ilk_kernel_compile(kernels.get(), &source, receive(kernel)), ILK_NOT_FOUND, "expected NVRTC");
+  EXPECT_EQ(kernel, nullptr);
+  auto facts = sized<ilk_kernel_facts>();
+  refused(ilk_kernel_get_facts(nullptr, &facts), ILK_BAD_INPUT, "expected a kernel, got NULL");
+}
+
 } // namespace

@@ -118,4 +118,15 @@ TEST(BadInput, NoGpuIsOneSentenceWhereOneWasAskedFor) {
   EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
 }
 
+TEST(BadInput, AFolderIsNoFile) {
+  std::string folder = freshFolder();
+  for (const std::vector<std::string> &arguments : {std::vector<std::string>{"inspect", folder},
+                                                    {"compile", "--module", folder, "--emit", "ptx"},
+                                                    {"compile", "--source", folder, "--entry", "add"}}) {
+    Outcome outcome = runCommand(arguments);
+    EXPECT_EQ(outcome.code, 2) << arguments[1];
+    EXPECT_THAT(outcome.err, HasSubstr(folder));
+  }
+}
+
 } // namespace

@@ -1,0 +1,31 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+#include "runtime/tools/KernelFlags.h"
+
+namespace interlock::tool {
+
+void KernelFlags::addTo(CLI::App &command, CLI::App &choice) {
+  choice.add_option("--kernel", kernel, "dispatch or combine");
+  command.add_option("--target", target, "the chip to generate for (`interlock targets` lists them)");
+  layer.addTo(command);
+}
+
+Result<KernelSpec> KernelFlags::spec() const {
+  KernelSpec spec;
+  ILK_ASSIGN_OR_RETURN(spec.kernel, parseKernelKind(kernel));
+  ILK_ASSIGN_OR_RETURN(TargetInfo chip, findTarget(target));
+  ILK_ASSIGN_OR_RETURN(spec.layer, layer.layer());
+  ILK_ASSIGN_OR_RETURN(OperationOptions options, layer.operation());
+  spec.target = chip.name;
+  spec.schedule = options.schedule;
+  spec.cluster = options.cluster;
+  spec.wait = options.wait.value_or(chip.restrictedFence ? WaitStrategy::relaxedFence : WaitStrategy::acquire);
+  // The grid is the launch's; only the geometry that is folded into the kernel matters here.
+  DeviceInfo device{"", spec.target, 132, 0, 0};
+  LaunchGeometry geometry = defaultGeometry(spec.layer, spec.kernel, spec.cluster, device, 1, layer.geometry, spec.schedule);
+  spec.blockThreads = geometry.blockThreads;
+  spec.tileTokens = geometry.tileTokens;
+  ILK_RETURN_IF_ERROR(validate(spec));
+  return spec;
+}
+
+} // namespace interlock::tool
