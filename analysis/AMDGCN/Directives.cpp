@@ -23,7 +23,6 @@ constexpr std::string_view ignored[] = {".addrsig",
                                         ".internal",
                                         ".local",
                                         ".ident",
-                                        ".file",
                                         ".cfi_sections",
                                         ".cfi_startproc",
                                         ".cfi_endproc",
@@ -69,6 +68,22 @@ std::string_view untilComma(Cursor &c) {
     out.remove_suffix(1);
   c.accept(',');
   return out;
+}
+
+/// A path in quotes, as it stands; empty if none stands here.
+std::string_view quoted(Cursor &c) {
+  Cursor before = c;
+  if (!c.accept('"'))
+    return {};
+  size_t begin = c.pos;
+  while (!c.atEnd() && c.peek() != '"')
+    ++c.pos;
+  std::string_view path = c.text.substr(begin, c.pos - begin);
+  if (!c.accept('"')) {
+    c = before;
+    return {};
+  }
+  return path;
 }
 
 } // namespace
@@ -337,6 +352,11 @@ void Parser::directive(std::string_view name, Cursor c, Location at) {
     label(symbol, at);
     append(nullptr, uint64_t(*size), at);
     std::tie(sectionIndex, inCode, inData) = before;
+  } else if (name == ".file") {
+    auto number = unsignedNumber(c);
+    std::string_view first = quoted(c), second = quoted(c);
+    if (number) // without one it only names the input
+      module.files[uint32_t(*number)] = second.empty() ? SourceFile{{}, first} : SourceFile{first, second};
   } else if (name == ".loc") {
     SourceLine s;
     for (uint32_t *into : {&s.file, &s.line, &s.column})

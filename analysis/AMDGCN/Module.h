@@ -29,6 +29,11 @@ struct SourceLine {
   uint32_t column = 0;
 };
 
+/// A `.file` directive with a number: what SourceLine::file means.
+struct SourceFile {
+  std::string_view directory, name; ///< the first may be empty
+};
+
 /// Numbered registers. `special` registers have a name instead.
 enum class RegisterFile : uint8_t { vgpr, agpr, sgpr, ttmp };
 
@@ -205,6 +210,7 @@ struct Module {
   std::vector<Kernel> kernels;
   std::vector<Label> labels; ///< in the code, function names included, in the order of the text
   std::vector<Comment> comments;
+  std::map<uint32_t, SourceFile> files; ///< by their number
   std::vector<Section> sections;
   std::vector<Symbol> symbols;
   /// Values that `.set` gave, and absolute symbols.

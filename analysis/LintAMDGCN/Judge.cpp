@@ -291,7 +291,14 @@ bool Judge::storedHere(uint32_t base) const {
 
 scope::Place Judge::placeOf(uint32_t i) const {
   const amdgcn::Instruction &in = code.instructions[i];
-  return {in.at.line, in.at.column, in.text(), {}, 0};
+  scope::Place place{in.at.line, in.at.column, in.text(), {}, 0};
+  if (auto file = code.module->files.find(in.source.file); file != code.module->files.end() && in.source.line) {
+    const auto &[directory, name] = file->second;
+    bool joined = !directory.empty() && !name.starts_with('/');
+    place.sourceFile = joined ? fmt::format("{}/{}", directory, name) : std::string(name);
+    place.sourceLine = in.source.line;
+  }
+  return place;
 }
 
 /// "this store to param 1".

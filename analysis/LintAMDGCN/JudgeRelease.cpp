@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace interlock::lint::gcn {
 namespace {
 
@@ -69,11 +71,14 @@ void Judge::judgeReturnBit(uint32_t i, const OrderState &state, const Publish &p
 void Judge::judgeRelease(uint32_t i, const OrderState &state, const Publish &publish) {
   const Effect &e = code.effects[i];
   uint32_t notDrained = nowhere, barrier = nowhere, waiting = nowhere, flushing = nowhere, dirty = nowhere,
-           narrow = nowhere;
+           narrow = nowhere, lds = nowhere;
   Demand asked;
   for (uint32_t s = 0; s < order.stores.size(); ++s) {
     const StoreSite &site = order.stores[s];
     const StoreState &store = state.stores[s];
+    // LDS is the workgroup's own, so only a flag within it announces that.
+    if (site.memory == Memory::lds && publish.distance == Scope::cta && store.younger != StoreState::done)
+      lds = std::min(lds, site.instruction);
     if (!store.happened || !isData(site) || order.storeSite[i] == s)
       continue;
     Scope distance = publish.distance;
@@ -146,6 +151,13 @@ void Judge::judgeRelease(uint32_t i, const OrderState &state, const Publish &pub
                               storeWait(code.family), describe(i)),
                   fmt::format("put {} behind the write-back", storeWait(code.family)),
                   {{"stored here", flushing}, {"written back here", state.writeBack}});
+  if (lds != nowhere)
+    return report(
+        "AM02", severity, i,
+        fmt::format("expected {} between the stores to LDS and {}, found none: they may still be on their way "
+                    "when the flag is seen",
+                    ldsWait(code.family), describe(i)),
+        fmt::format("put {} before it", ldsWait(code.family)), {{"stored here", lds}});
   if (waiting != nowhere)
     report(
         "AM02", severity, i,

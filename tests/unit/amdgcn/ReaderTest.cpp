@@ -121,6 +121,8 @@ TEST(Reader, WaitsAndFlags) {
   EXPECT_EQ(wait.argument("lgkmcnt"), 0);
   EXPECT_EQ(wait.argument("expcnt"), std::nullopt);
   EXPECT_EQ(wait.source.line, 12u);
+  EXPECT_EQ(m.files.at(wait.source.file).directory, "/src");
+  EXPECT_EQ(m.files.at(wait.source.file).name, "a.hip");
   EXPECT_TRUE(the(m, "buffer_wbl2").has("sc1"));
   EXPECT_TRUE(the(m, "buffer_wbl2").operands.empty());
   EXPECT_EQ(the(m, "ds_write_b32").number("offset"), 64);

@@ -151,6 +151,16 @@ TEST(Judgement, PathsThatBringDifferentPointersMakeNone) {
               ElementsAre("AM04 warning"));
 }
 
+TEST(Judgement, FindingsNameTheSourceThatTheTextNames) {
+  Report report =
+      checkAssembly(kernel("\t.file\t3 \"/src\" \"a.hip\"\n\t.loc\t3 40 7\n" + store + "\t.loc\t3 41 7\n" + flag));
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_EQ(report.findings[0].place.sourceFile, "/src/a.hip");
+  EXPECT_EQ(report.findings[0].place.sourceLine, 41u);
+  ASSERT_EQ(report.findings[0].related.size(), 1u);
+  EXPECT_EQ(report.findings[0].related[0].place.sourceLine, 40u);
+}
+
 TEST(Judgement, ACallIsNotSeenThrough) {
   EXPECT_THAT(found(store + "\ts_swappc_b64 s[30:31], s[12:13]\n" + flag), IsEmpty());
 }
