@@ -66,12 +66,13 @@ Result<LayerSpec> interlock::capi::layerOf(const ilk_layer &given) {
 }
 
 Result<OperationOptions> interlock::capi::optionsOf(const ilk_operation_options &given) {
-  ILK_RETURN_IF_ERROR(requireUnused("ilk_operation_options", given.reserved));
+  ILK_ASSIGN_OR_RETURN(int32_t kernels, requireEnum("an origin of kernels", given.kernels, ILK_KERNELS_FROM_SOURCE));
   ILK_ASSIGN_OR_RETURN(int32_t schedule, requireEnum("a schedule", given.schedule, ILK_CLAIMED));
   ILK_ASSIGN_OR_RETURN(int32_t wait, requireEnum("a wait", given.wait, ILK_WAIT_ACQUIRE));
   OperationOptions options;
   options.dispatch = geometryOf(given.dispatch);
   options.combine = geometryOf(given.combine);
+  options.kernels = kernels == ILK_KERNELS_FROM_SOURCE ? KernelOrigin::source : KernelOrigin::generated;
   options.schedule = schedule == ILK_CLAIMED ? Schedule::claimed : Schedule::gridStride;
   if (given.cluster)
     options.cluster = given.cluster;
