@@ -3,10 +3,11 @@
 // interlock-bench-compile: from process start to PTX and to a cubin of the dispatch kernel with nothing cached, for
 // this library and for NVRTC on an equivalent CUDA C++ kernel. Every run is a process of its own. See bench/README.md.
 #include "bench/common/Report.h"
-#include "bench/compile/DispatchSource.h"
 #include "interlock/operation.hpp"
 #include "runtime/Cache/KernelCache.h"
 #include "runtime/Ops/RoundTrip.h"
+#include "runtime/SourceJit/Nvrtc.h"
+#include "runtime/SourceJit/SourceTemplates.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -76,13 +77,15 @@ Result<json> generateInProcess(const Flags &flags, const std::string &product) {
               {"assembler", meta.value("assembler", "")}};
 }
 
-Result<json> nvrtcInProcess(const Flags &flags, bench::NvrtcProduct product) {
+Result<json> nvrtcInProcess(const Flags &flags, bool cubin) {
   ILK_ASSIGN_OR_RETURN(KernelSpec spec, specOf(flags));
   auto begin = Clock::now();
-  ILK_ASSIGN_OR_RETURN(bench::Nvrtc nvrtc, bench::Nvrtc::open(flags.nvrtc));
-  ILK_ASSIGN_OR_RETURN(std::string bytes,
-                       nvrtc.compile(bench::dispatchSource(), spec.target, product, bench::dispatchOptions(spec)));
-  return json{{"in_process_ms", millisecondsSince(begin)}, {"bytes", bytes.size()}, {"assembler", nvrtc.version()}};
+  ILK_ASSIGN_OR_RETURN(SourceKernel kernel, sourceOf(spec));
+  ILK_ASSIGN_OR_RETURN(auto nvrtc, Nvrtc::find(flags.nvrtc));
+  ILK_ASSIGN_OR_RETURN(NvrtcOutput output, nvrtc->compile(kernel, {.cubin = cubin}));
+  return json{{"in_process_ms", millisecondsSince(begin)},
+              {"bytes", (cubin ? output.cubin : output.ptx).size()},
+              {"assembler", output.version}};
 }
 
 Result<json> childWork(const Flags &flags) {
@@ -91,9 +94,9 @@ Result<json> childWork(const Flags &flags) {
   if (flags.child == "generate-cubin")
     return generateInProcess(flags, "cubin");
   if (flags.child == "nvrtc-ptx")
-    return nvrtcInProcess(flags, bench::NvrtcProduct::ptx);
+    return nvrtcInProcess(flags, /*cubin=*/false);
   if (flags.child == "nvrtc-cubin")
-    return nvrtcInProcess(flags, bench::NvrtcProduct::cubin);
+    return nvrtcInProcess(flags, /*cubin=*/true);
   return makeError(Code::badInput, fmt::format("expected a kind of child, got '{}'", flags.child));
 }
 
@@ -201,8 +204,8 @@ json measure(const Flags &flags) {
   Way ways[] = {{"generate-ptx", "process start to PTX, by the plugin"},
                 {"generate-cubin", "process start to cubin, by the plugin and nvJitLink"},
                 {"command-cubin", "`interlock compile --emit cubin`, written to the cache and to a file"},
-                {"nvrtc-ptx", "process start to PTX, by NVRTC from bench/kernels/dispatch.cu"},
-                {"nvrtc-cubin", "process start to cubin, by NVRTC from bench/kernels/dispatch.cu"}};
+                {"nvrtc-ptx", "process start to PTX, by NVRTC from templates/cuda/dispatch.cu"},
+                {"nvrtc-cubin", "process start to cubin, by NVRTC from templates/cuda/dispatch.cu"}};
   json cases = json::array();
   // In turns, so that all meet the same load; the first turn fills the file cache and is not counted.
   std::map<std::string, std::string> failures;
@@ -234,12 +237,9 @@ json measure(const Flags &flags) {
   return cases;
 }
 
-/// Runs the CUDA C++ dispatch in the emulator through whole round trips, so that what is compared is the same work.
+/// Runs the CUDA C++ kernels in the emulator through whole round trips, so that what is compared is the same work.
 Status checkSource(const Flags &flags) {
-  ILK_ASSIGN_OR_RETURN(bench::Nvrtc nvrtc, bench::Nvrtc::open(flags.nvrtc));
-  CacheOptions options;
-  options.compiler = bench::makeSourceCompiler(std::move(nvrtc), makePluginCompiler({flags.compiler, {}}));
-  auto cache = KernelCache::open(std::move(options));
+  auto cache = KernelCache::open({});
   EmulatorOptions machine;
   machine.target = flags.target;
   ILK_ASSIGN_OR_RETURN(auto driver, openEmulator(machine));
@@ -254,6 +254,7 @@ Status checkSource(const Flags &flags) {
     trip.tokens = {37, 0, 8, 21};
     trip.distinctExperts = true;
     trip.operation.dispatch = {3, 128, 4};
+    trip.operation.kernels = KernelOrigin::source;
     ILK_ASSIGN_OR_RETURN(RoundTrip made, RoundTrip::create(*driver, *cache, trip));
     for (uint64_t step = 0; step < 3; ++step) {
       RoutingOptions routing;
@@ -263,10 +264,10 @@ Status checkSource(const Flags &flags) {
       ILK_ASSIGN_OR_RETURN(StepReport report, made.step(ids));
       if (report.mismatches)
         return makeError(Code::internal,
-                         fmt::format("the CUDA C++ dispatch differs from the reference: {}", report.findings.front()));
+                         fmt::format("the CUDA C++ kernels differ from the reference: {}", report.findings.front()));
     }
   }
-  fmt::print(stderr, "the CUDA C++ dispatch gives every bit as in the reference\n");
+  fmt::print(stderr, "the CUDA C++ kernels give every bit as in the reference\n");
   return {};
 }
 
@@ -302,7 +303,7 @@ int main(int argc, char **argv) {
   app.add_option("--nvrtc", flags.nvrtc, "path of libnvrtc.so (default: as the loader or the toolkit has it)");
   app.add_option("--target", flags.target, "the chip to generate for");
   app.add_option("--runs", flags.runs, "processes of each kind");
-  app.add_flag("--check", flags.check, "only run the CUDA C++ dispatch against the reference, in the emulator");
+  app.add_flag("--check", flags.check, "only run the CUDA C++ kernels against the reference, in the emulator");
   app.add_option("--commit", flags.commit, "recorded in the report");
   app.add_option("-o,--output", flags.output, "the report (default: standard output)");
   app.add_option("--child", flags.child)->group(""); // what this program starts itself with

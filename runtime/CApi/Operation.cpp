@@ -66,8 +66,8 @@ Result<LayerSpec> interlock::capi::layerOf(const ilk_layer &given) {
 }
 
 Result<OperationOptions> interlock::capi::optionsOf(const ilk_operation_options &given) {
-  ILK_RETURN_IF_ERROR(requireUnused("ilk_operation_options", given.reserved));
   ILK_ASSIGN_OR_RETURN(int32_t schedule, requireEnum("a schedule", given.schedule, ILK_CLC));
+  ILK_ASSIGN_OR_RETURN(int32_t kernels, requireEnum("an origin of kernels", given.kernels, ILK_KERNELS_FROM_SOURCE));
   ILK_ASSIGN_OR_RETURN(int32_t wait, requireEnum("a wait", given.wait, ILK_WAIT_ACQUIRE));
   OperationOptions options;
   options.dispatch = geometryOf(given.dispatch);
@@ -75,6 +75,7 @@ Result<OperationOptions> interlock::capi::optionsOf(const ilk_operation_options 
   static_assert(int(Schedule::gridStride) == ILK_GRID_STRIDE && int(Schedule::claimed) == ILK_CLAIMED &&
                 int(Schedule::clc) == ILK_CLC);
   options.schedule = Schedule(schedule);
+  options.kernels = kernels == ILK_KERNELS_FROM_SOURCE ? KernelOrigin::source : KernelOrigin::generated;
   if (given.cluster)
     options.cluster = given.cluster;
   if (wait != ILK_WAIT_CHEAPEST)

@@ -3,6 +3,7 @@
 
 #include "runtime/Cache/KernelCache.h"
 #include "runtime/Ops/Enumerate.h"
+#include "runtime/SourceJit/SourceTemplates.h"
 
 #include <fmt/format.h>
 
@@ -44,6 +45,17 @@ Result<OperationKernels> OperationKernels::get(Driver &driver, KernelCache &cach
                          planKernel(layer, kind, devices.info, devices.sharing, options));
   }
   for (Kernel &kernel : made.kernels) {
+    if (options.kernels == KernelOrigin::source) {
+      const KernelSpec &spec = kernel.report.spec;
+      ILK_ASSIGN_OR_RETURN(SourceKernel source, sourceOf(spec));
+      ILK_ASSIGN_OR_RETURN(CompiledSource found, compileSource(cache, source));
+      kernel.report.outcome = found.outcome;
+      kernel.report.reason = found.reason;
+      kernel.report.milliseconds = found.milliseconds;
+      kernel.image = std::move(found.image);
+      kernel.config = {kernel.report.grid, spec.blockThreads, found.cluster, 0};
+      continue;
+    }
     ILK_ASSIGN_OR_RETURN(auto found, cache.get(kernel.report.spec));
     kernel.report.outcome = name(found.outcome);
     kernel.report.reason = found.reason;

@@ -43,7 +43,7 @@ uint32_t sharedBytes(const ptx::Module &module, const ptx::Function &function) {
 Result<std::map<std::string, std::string>> make(const SourceKernel &kernel, const lint::Contract &contract,
                                                 const Nvrtc &nvrtc) {
   auto begin = Clock::now();
-  ILK_ASSIGN_OR_RETURN(NvrtcOutput output, nvrtc.compile(kernel, /*lines=*/false));
+  ILK_ASSIGN_OR_RETURN(NvrtcOutput output, nvrtc.compile(kernel, {}));
   auto compiled = Clock::now();
   ILK_ASSIGN_OR_RETURN(ptx::Module module, readPtx(kernel, output));
   const ptx::Function *function = module.findFunction(output.entry);
@@ -51,7 +51,8 @@ Result<std::map<std::string, std::string>> make(const SourceKernel &kernel, cons
     return makeError(Code::compile,
                      fmt::format("expected {} to be a __global__ function, got another one", nameOf(kernel)));
   ILK_ASSIGN_OR_RETURN(nlohmann::json findings, judge(kernel, module, contract, [&]() -> Result<ptx::Module> {
-                         ILK_ASSIGN_OR_RETURN(NvrtcOutput lined, nvrtc.compile(kernel, /*lines=*/true));
+                         ILK_ASSIGN_OR_RETURN(NvrtcOutput lined,
+                                              nvrtc.compile(kernel, {.cubin = false, .lines = true}));
                          return readPtx(kernel, lined);
                        }));
   auto milliseconds = [](Clock::duration time) { return std::chrono::duration<double, std::milli>(time).count(); };

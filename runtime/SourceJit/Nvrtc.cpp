@@ -150,13 +150,14 @@ Result<const Nvrtc::Symbols *> Nvrtc::open() const {
   return symbols.get();
 }
 
-Result<NvrtcOutput> Nvrtc::compile(const SourceKernel &kernel, bool lines) const {
+Result<NvrtcOutput> Nvrtc::compile(const SourceKernel &kernel, const NvrtcWish &wish) const {
   ILK_ASSIGN_OR_RETURN(const Symbols *s, open());
-  // A real architecture gives both: the PTX, and the cubin that it was assembled to.
+  // A virtual architecture gives PTX, a real one the PTX and the cubin that it was assembled to.
   std::vector<std::string> options = kernel.options;
-  options.push_back("--gpu-architecture=" + kernel.target);
+  std::string chip = kernel.target.substr(kernel.target.find('_') + 1);
+  options.push_back(fmt::format("--gpu-architecture={}_{}", wish.cubin ? "sm" : "compute", chip));
   options.push_back("--no-source-include"); // or it would look for headers in the current folder
-  if (lines)
+  if (wish.lines)
     options.push_back("--generate-line-info");
   std::vector<const char *> optionTexts, headerTexts, headerNames;
   for (const std::string &option : options)
@@ -196,7 +197,8 @@ Result<NvrtcOutput> Nvrtc::compile(const SourceKernel &kernel, bool lines) const
   while (!output.ptx.empty() && output.ptx.back() == '\0')
     output.ptx.pop_back();
   replaceAll(output.ptx, fileName, kernel.source.name);
-  output.cubin = s->text(program, s->cubinSize, s->cubin);
+  if (wish.cubin)
+    output.cubin = s->text(program, s->cubinSize, s->cubin);
   if (output.ptx.empty())
     return makeError(Code::compile, fmt::format("expected {} to make PTX of {}, got none: options that ask for another "
                                                 "form (such as --dlink-time-opt) have to go",

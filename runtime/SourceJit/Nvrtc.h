@@ -10,6 +10,12 @@
 
 namespace interlock {
 
+/// What is wanted beside the PTX. The instructions are the same whatever it is.
+struct NvrtcWish {
+  bool cubin = true;  ///< the PTX assembled too
+  bool lines = false; ///< .loc directives that say where instructions came from
+};
+
 struct NvrtcOutput {
   std::string ptx, cubin;
   std::string entry;   ///< the kernel's name in them
@@ -25,9 +31,8 @@ public:
   /// What a cache key needs to know of it: the builds of the libraries that it consists of. Nothing is loaded for that.
   const std::string &identity() const { return build; }
 
-  /// With `lines` the PTX says by .loc where instructions came from; the instructions are the same. The first line of
-  /// an error says what is wrong and where, the log follows.
-  Result<NvrtcOutput> compile(const SourceKernel &kernel, bool lines) const;
+  /// The first line of an error says what is wrong and where, the log follows.
+  Result<NvrtcOutput> compile(const SourceKernel &kernel, const NvrtcWish &wish) const;
   ~Nvrtc();
 
 private:

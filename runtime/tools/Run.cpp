@@ -18,7 +18,7 @@ namespace interlock::tool {
 namespace {
 struct RunFlags {
   LayerFlags layer;
-  std::string device, target, routing = "uniform";
+  std::string device, target, routing = "uniform", kernels = "generated";
   double mask = 0;
   uint32_t residency = 0, steps = 1, timeoutMs = 10'000, meetTimeoutMs = 120'000;
   uint32_t processes = 1;
@@ -113,6 +113,10 @@ Result<nlohmann::json> run(Context &context, const RunFlags &flags) {
   RoundTripOptions options;
   ILK_ASSIGN_OR_RETURN(options.layer, flags.layer.layer());
   ILK_ASSIGN_OR_RETURN(options.operation, flags.layer.operation());
+  if (flags.kernels == "source")
+    options.operation.kernels = KernelOrigin::source;
+  else if (flags.kernels != "generated")
+    return makeError(Code::badInput, fmt::format("expected --kernels generated or source, got '{}'", flags.kernels));
   if (!(flags.mask >= 0 && flags.mask <= 1))
     return makeError(Code::badInput, fmt::format("expected --mask from 0 to 1, got {}", flags.mask));
   if (flags.steps == 0)
@@ -164,6 +168,8 @@ Result<nlohmann::json> run(Context &context, const RunFlags &flags) {
 void addRun(CLI::App &app, Context &context) {
   CLI::App *command = app.add_subcommand("run", "dispatch, identity experts, combine; with --check bit for bit");
   auto flags = std::make_shared<RunFlags>();
+  command->add_option("--kernels", flags->kernels,
+                      "generated, or source: their peers in CUDA C++, compiled by NVRTC, with the same results");
   command->add_option("--device", flags->device, "emulator or cuda (default: cuda if there is one)");
   command->add_option("--target", flags->target, "the chip to generate for (default: the device's, sm_90a emulated)");
   flags->layer.addTo(*command);

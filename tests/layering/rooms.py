@@ -21,7 +21,8 @@ ARROWS = {
     "runtime/Driver": ["runtime/Spec", "analysis/Emulator"],
     "runtime/Cache": ["runtime/Spec"],
     "runtime/Memory": ["runtime/Spec"],
-    "runtime/SourceJit": ["runtime/Cache", "runtime/Driver", "analysis/Lint"],
+    "templates/cuda": [],
+    "runtime/SourceJit": ["runtime/Cache", "runtime/Driver", "analysis/Lint", "templates/cuda"],
     "runtime/Ops": ["runtime/Cache", "runtime/Driver", "runtime/Memory", "runtime/SourceJit"],
     "runtime/CApi": ["runtime/Ops"],
     "runtime/.": ["runtime/CApi"],  # what makes libinterlock.so of the rooms

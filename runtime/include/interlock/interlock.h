@@ -191,13 +191,15 @@ typedef struct ilk_geometry {
   uint32_t grid, block_threads, tile_tokens;
 } ilk_geometry;
 
+enum { ILK_KERNELS_GENERATED = 0, ILK_KERNELS_FROM_SOURCE = 1 /**< CUDA C++ by NVRTC */ };
+
 typedef struct ilk_operation_options {
   size_t size;
   ilk_geometry dispatch, combine;
   int32_t schedule;
   uint32_t cluster; /**< CTAs per cluster; 0: 1 */
   int32_t wait;
-  uint32_t reserved;   /**< 0 */
+  int32_t kernels;     /**< where they come from; ilk_enumerate knows the generated ones only */
   uint64_t timeout_ns; /**< bound of every wait inside a kernel; 0: 10 s */
 } ilk_operation_options;
 

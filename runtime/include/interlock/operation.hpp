@@ -24,12 +24,17 @@ struct LaunchGeometry {
   uint32_t tileTokens = 0;   ///< consecutive tokens per tile at most
 };
 
+/// Where an operation's kernels come from: the compiler's templates, or their peers in CUDA C++, which NVRTC compiles.
+/// Both have the same results, bit for bit.
+enum class KernelOrigin : uint8_t { generated, source };
+
 struct OperationOptions {
   LaunchGeometry dispatch, combine;
   Schedule schedule = Schedule::gridStride;
   uint32_t cluster = 1;                ///< CTAs per cluster
   std::optional<WaitStrategy> wait;    ///< none: the cheaper one that the target has
   uint64_t timeoutNs = 10'000'000'000; ///< bound of every wait inside a kernel
+  KernelOrigin kernels = KernelOrigin::generated;
 };
 
 /// Fills what is 0 in `asked`. Ranks that share a device wait for each other, so their grids together must be resident:

@@ -254,9 +254,9 @@ TEST_F(CApi, BadInputIsASentence) {
   refused(create(), ILK_BAD_INPUT, "a dtype from 0 to 6, got 99");
   auto how = sized<ilk_operation_options>();
   layer = someLayer();
-  how.reserved = 1;
-  refused(ilk_operation_create(driver.get(), cache.get(), &layer, &how, receive(operation)), ILK_UNSUPPORTED,
-          "reserved");
+  how.kernels = 2;
+  refused(ilk_operation_create(driver.get(), cache.get(), &layer, &how, receive(operation)), ILK_BAD_INPUT,
+          "an origin of kernels from 0 to 1, got 2");
   refused(ilk_cache_prewarm(cache.get(), "kernel=tea\n", nullptr, nullptr), ILK_BAD_INPUT, "kernel 1 of the list");
   refused(ilk_operation_dispatch(nullptr, 0, 0, nullptr, nullptr), ILK_BAD_INPUT, "an operation");
   ilk_driver_close(nullptr);

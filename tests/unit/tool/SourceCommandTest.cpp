@@ -17,8 +17,9 @@ class SourceCommand : public testing::Test {
 protected:
   void SetUp() override {
     std::filesystem::create_directories(folder + "/include/detail");
-    writeFile(folder + "/add.cu", "#include <sum.h>\n#include \"none.h\" // a comment of the next line: the compiler says\n"
-                                  "extern \"C\" __global__ void add(int *x) { x[threadIdx.x] = sum(x[0], N); }\n");
+    writeFile(folder + "/add.cu",
+              "#include <sum.h>\n#include \"none.h\" // a comment of the next line: the compiler says\n"
+              "extern \"C\" __global__ void add(int *x) { x[threadIdx.x] = sum(x[0], N); }\n");
     writeFile(folder + "/include/sum.h", "#pragma once\n#include \"detail/plus.h\"\n");
     writeFile(folder + "/include/detail/plus.h", "__device__ inline int sum(int a, int b) { return a + b; }\n");
     writeFile(folder + "/none.h", "");
@@ -74,7 +75,8 @@ TEST_F(SourceCommand, TheLogIsTheMessage) {
 TEST_F(SourceCommand, BadInputIsOneSentence) {
   EXPECT_THAT(compile({}).err, HasSubstr("expected --entry NAME with --source"));
   EXPECT_THAT(compile({"--entry", "add", "--emit", "lowered"}).err, HasSubstr("a source has no MLIR"));
-  EXPECT_THAT(compile({"--entry", "add", "--include", folder + "/no-such"}).err, HasSubstr("expected a folder of headers"));
+  EXPECT_THAT(compile({"--entry", "add", "--include", folder + "/no-such"}).err,
+              HasSubstr("expected a folder of headers"));
   EXPECT_THAT(compile({"--entry", "add", "--contract", folder + "/no-such"}).err, HasSubstr("expected to read"));
   EXPECT_EQ(compile({"--entry", "add", "--kernel", "dispatch"}).code, 2);
   Outcome absent = runCommand({"compile", "--source", folder + "/add.cu", "--entry", "add"},
@@ -86,7 +88,8 @@ TEST_F(SourceCommand, BadInputIsOneSentence) {
   writeFile(folder + "/include/plus.h", "");
   writeFile(folder + "/include/detail/other.h", "#include \"plus.h\"\n");
   writeFile(folder + "/two.cu", "#include \"detail/other.h\"\n#include \"plus.h\"\n__global__ void k() {}\n");
-  Outcome two = runCommand({"compile", "--source", folder + "/two.cu", "--entry", "k", "--include", folder + "/include"});
+  Outcome two =
+      runCommand({"compile", "--source", folder + "/two.cu", "--entry", "k", "--include", folder + "/include"});
   EXPECT_EQ(two.code, 2);
   EXPECT_THAT(two.err, HasSubstr("expected one header that is included as plus.h"));
 }

@@ -1,31 +1,13 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a person would write in CUDA C++ for the dispatch of templates/dispatch.mlir: the same protocol, the same
-// geometry, grid-stride tiles, no cluster. It is here to be compiled (bench_compile.cpp), with the numbers that the
-// generator folds in given as macros by compile/DispatchSource.cpp; `--check` runs it against the reference. Nothing is
-// included.
+// Dispatch as a person would write it in CUDA C++: the protocol, arguments and window of templates/dispatch.mlir, whose
+// comments say why it is right.
+#include "common.cuh"
 
-typedef unsigned int u32;
-typedef unsigned long long u64;
-
-constexpr u32 warps = BLOCK_THREADS / 32;
 constexpr u32 packets = ROW_STRIDE / 16;
 constexpr u32 segmentPackets = 4 * 32; // four packets a lane in flight
 constexpr u32 segments = (packets + segmentPackets - 1) / segmentPackets;
-constexpr u64 allRanks = RANKS == 64 ? ~0ull : (1ull << RANKS) - 1;
-enum { overflowBit = 1, peerLostBit = 2, badIdBit = 4 };
 
-struct Control {
-  u64 op;
-  u32 ticket, claim, status, dropped;
-  u64 lost, dead, lastUse[2], reserved;
-};
-struct Result {
-  u64 op;
-  u32 status, dropped;
-  u64 lost;
-  u32 received, wanted;
-};
 struct Params {
   u64 window, stride;
   const char *x;
@@ -37,6 +19,8 @@ struct Params {
   u32 rank;
   int tokens;
   u32 buffer, reserved;
+
+  __device__ Place place() const { return {window, stride, timeout, rank}; }
 };
 
 /// Of one tile, in shared memory.
@@ -44,43 +28,6 @@ struct Tile {
   u64 masks[TILE_TOKENS];         ///< ranks that a token goes to
   u32 slots[TILE_TOKENS * RANKS]; ///< row at each of them
 };
-
-__device__ __forceinline__ u64 globalTimer() {
-  u64 now;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  return now;
-}
-
-// PTX ISA, "Release and Acquire Patterns": what was written before the store is seen after the load that reads it.
-__device__ __forceinline__ void setSignal(u64 at, u64 value) {
-  asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(at), "l"(value) : "memory");
-}
-
-__device__ __forceinline__ bool waitSignal(u64 at, u64 value, u64 timeout) {
-  u64 begin = globalTimer();
-  for (;;) {
-    u64 now;
-    asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(now) : "l"(at) : "memory");
-    if (now >= value)
-      return true;
-    if (globalTimer() - begin >= timeout)
-      return false;
-  }
-}
-
-__device__ __forceinline__ u64 peer(const Params &p, u32 rank, u64 offset) {
-  return p.window + rank * p.stride + offset;
-}
-
-__device__ __forceinline__ u64 regionRow(const Params &p, u32 slot) {
-  return u64(p.buffer * RANKS + p.rank) * ROWS_PER_SOURCE + slot;
-}
-
-__device__ __forceinline__ bool ownerOf(int id, u32 &rank) {
-  bool valid = u32(id) < EXPERTS;
-  rank = valid ? u32(id) / EXPERTS_PER_RANK : 0;
-  return valid;
-}
 
 __device__ __forceinline__ u64 destinations(const Params &p, int token, u64 live) {
   u64 mask = 0;
@@ -90,30 +37,6 @@ __device__ __forceinline__ u64 destinations(const Params &p, int token, u64 live
       mask |= 1ull << rank;
   }
   return mask & live;
-}
-
-__device__ void announce(const Params &p, u64 live, u64 op) {
-  if (blockIdx.x != 0)
-    return;
-  for (u32 to = threadIdx.x; to < RANKS; to += BLOCK_THREADS)
-    if ((live >> to) & 1)
-      setSignal(peer(p, to, OFF_STARTED + u64(p.rank) * SIGNAL_STRIDE), op);
-}
-
-/// All threads; returns the live ranks whose signal came in time.
-__device__ u64 await(const Params &p, Control *control, u64 signals, u64 live, u64 value) {
-  __shared__ u64 lost;
-  if (threadIdx.x == 0)
-    lost = 0;
-  __syncthreads();
-  for (u32 from = threadIdx.x; from < RANKS; from += BLOCK_THREADS)
-    if (((live >> from) & 1) && !waitSignal(peer(p, p.rank, signals + u64(from) * SIGNAL_STRIDE), value, p.timeout)) {
-      atomicOr(&lost, 1ull << from);
-      atomicOr(&control->lost, 1ull << from);
-      atomicOr(&control->status, u32(peerLostBit));
-    }
-  __syncthreads();
-  return live & ~lost;
 }
 
 /// Adds the rows of tokens [from, to) to the counts; a __syncthreads must follow.
@@ -173,6 +96,7 @@ __device__ void writeSlots(const Params &p, Control *control, int first, const T
     if (!valid && id != -1)
       atomicOr(&control->status, u32(badIdBit));
   }
+  __syncwarp();
 }
 
 __device__ __forceinline__ uint4 loadPacket(const char *from) {
@@ -203,7 +127,7 @@ __device__ void sendSegment(const Params &p, int token, u32 segment, u64 mask, c
     u32 to = __ffsll(mask) - 1, slot = slots[to];
     if (slot >= ROWS_PER_SOURCE)
       continue;
-    u64 row = peer(p, to, OFF_LANDING + regionRow(p, slot) * ROW_STRIDE);
+    u64 row = peer(p.place(), to, OFF_LANDING + regionRow(p.place(), p.buffer, slot) * ROW_STRIDE);
 #pragma unroll
     for (u32 i = 0; i < 4; ++i)
       if (packets % segmentPackets == 0 || at[i] < packets)
@@ -218,7 +142,7 @@ __device__ void sendMeta(const Params &p, int token, u64 mask, const u32 *slots)
     u32 to = __ffsll(mask) - 1, slot = slots[to];
     if (slot >= ROWS_PER_SOURCE)
       continue;
-    char *row = reinterpret_cast<char *>(peer(p, to, OFF_META + regionRow(p, slot) * META_STRIDE));
+    char *row = reinterpret_cast<char *>(peer(p.place(), to, OFF_META + regionRow(p.place(), p.buffer, slot) * META_STRIDE));
     if (lane < TOPK) {
       reinterpret_cast<int *>(row)[lane] = p.ids[u64(token) * TOPK + lane];
       reinterpret_cast<u32 *>(row + META_WEIGHTS)[lane] = p.weights[u64(token) * TOPK + lane];
@@ -227,89 +151,84 @@ __device__ void sendMeta(const Params &p, int token, u64 mask, const u32 *slots)
       *reinterpret_cast<int *>(row + META_TOKEN) = token;
     for (int word = int(lane); word < SCALE_WORDS; word += 32)
       reinterpret_cast<u32 *>(row + META_SCALES)[word] = p.scales[u64(token) * SCALE_WORDS + word];
+    __syncwarp();
   }
-}
-
-/// All threads; true in the CTA that is the last of the grid to come here.
-__device__ bool isLastCta(Control *control) {
-  __shared__ u32 ticket;
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    u32 taken;
-    asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 1;" : "=r"(taken) : "l"(&control->ticket) : "memory");
-    ticket = taken;
-  }
-  __syncthreads();
-  return ticket == gridDim.x - 1;
 }
 
 /// The last CTA: counts and signals go out, everybody's come in, and the control block is left ready.
-__device__ void conclude(const Params &p, Control *control, u64 live, u64 op, const u32 *counts) {
+__device__ void finish(const Params &params, u64 live, u64 op, const u32 *counts) {
   __shared__ u32 received, wanted;
+  Place p = params.place();
   if (threadIdx.x == 0)
     received = wanted = 0;
   __syncthreads();
   for (u32 to = threadIdx.x; to < RANKS; to += BLOCK_THREADS)
     if ((live >> to) & 1) {
-      *reinterpret_cast<u32 *>(peer(p, to, OFF_COUNTS + (p.buffer * RANKS + p.rank) * 4)) = counts[to];
+      *reinterpret_cast<u32 *>(peer(p, to, OFF_COUNTS + (params.buffer * RANKS + p.rank) * 4)) = counts[to];
       setSignal(peer(p, to, OFF_ARRIVED + u64(p.rank) * SIGNAL_STRIDE), op);
     }
-  u64 here = await(p, control, OFF_ARRIVED, live, op);
+  __syncwarp();
+  u64 here = await(p, OFF_ARRIVED, live, op);
   for (u32 from = threadIdx.x; from < RANKS; from += BLOCK_THREADS)
     if ((here >> from) & 1) {
-      u32 count = *reinterpret_cast<volatile u32 *>(peer(p, p.rank, OFF_COUNTS + (p.buffer * RANKS + from) * 4));
+      u32 count = *reinterpret_cast<const u32 *>(peer(p, p.rank, OFF_COUNTS + (params.buffer * RANKS + from) * 4));
       atomicAdd(&received, count < ROWS_PER_SOURCE ? count : u32(ROWS_PER_SOURCE));
       atomicAdd(&wanted, count);
     }
+  __syncwarp();
   __syncthreads();
-  if (threadIdx.x != 0)
-    return;
-  volatile Control *state = control;
-  u64 lost = state->lost;
-  u32 status = state->status | (lost ? u32(peerLostBit) : 0);
-  *reinterpret_cast<Result *>(peer(p, p.rank, OFF_RESULT)) = {op, status, state->dropped, lost, received, wanted};
-  state->lastUse[p.buffer] = op;
-  state->ticket = state->claim = state->status = state->dropped = 0;
-  state->op = op;
+  if (threadIdx.x == 0) {
+    controlOf(p)->lastUse[params.buffer] = op;
+    conclude(p, op, received, wanted);
+  }
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) dispatch(const Params p) {
+KERNEL ep_dispatch(u64 window, u64 stride, const char *x, const u32 *scales, const int *ids, const u32 *weights,
+                   int *slots, u64 timeout, u32 rank, int tokens, u32 buffer, u32 reserved) {
+  const Params params{window, stride, x, scales, ids, weights, slots, timeout, rank, tokens, buffer, reserved};
   __shared__ u32 counts[RANKS];
   __shared__ Tile tile;
-  Control *control = reinterpret_cast<Control *>(peer(p, p.rank, OFF_CONTROL));
-  u64 op = control->op + 1, live = allRanks & ~(control->lost | control->dead);
+  Place p = params.place();
+  Control *control = controlOf(p);
+  u64 op = control->op + 1, live = liveRanks(control);
   announce(p, live, op);
   for (u32 rank = threadIdx.x; rank < RANKS; rank += BLOCK_THREADS)
     counts[rank] = 0;
   __syncthreads();
-  // The buffer's last readers are done once their rank has started a later operation.
-  if (u64 use = control->lastUse[p.buffer])
-    live = await(p, control, OFF_STARTED, live, use + 1);
+  // The buffer's last readers are done once their rank has started a later operation. Every signal has reached 0.
+  u64 use = control->lastUse[params.buffer];
+  live = await(p, OFF_STARTED, live, use ? use + 1 : 0);
 
   int counted = 0;
-  for (int first = int(blockIdx.x) * TILE_TOKENS; first < p.tokens; first += int(gridDim.x) * TILE_TOKENS) {
-    countRows(p, live, counts, counted, first);
+  Tiles tiles{control, (u32(params.tokens) + TILE_TOKENS - 1) / TILE_TOKENS};
+  tiles.begin();
+  for (u32 index; tiles.next(index);) {
+    // beyond the last tile of a cluster's unit there is none for this CTA
+    if (index >= tiles.count)
+      continue;
+    int first = int(index) * TILE_TOKENS;
+    countRows(params, live, counts, counted, first);
     counted = first + TILE_TOKENS;
     __syncthreads();
     if (threadIdx.x < 32)
-      assignSlots(p, control, live, first, counts, tile);
+      assignSlots(params, control, live, first, counts, tile);
     __syncthreads();
-    writeSlots(p, control, first, tile);
+    writeSlots(params, control, first, tile);
     for (u32 item = threadIdx.x / 32; item < TILE_TOKENS * (segments + 1); item += warps) {
       u32 local = item / (segments + 1), segment = item % (segments + 1);
       u64 mask = tile.masks[local];
       if (!mask)
         continue;
       if (segment == segments)
-        sendMeta(p, first + int(local), mask, tile.slots + local * RANKS);
+        sendMeta(params, first + int(local), mask, tile.slots + local * RANKS);
       else
-        sendSegment(p, first + int(local), segment, mask, tile.slots + local * RANKS);
+        sendSegment(params, first + int(local), segment, mask, tile.slots + local * RANKS);
     }
     __syncthreads(); // the tile's tables are not read any more
   }
   if (isLastCta(control)) {
-    countRows(p, live, counts, counted, p.tokens);
+    countRows(params, live, counts, counted, params.tokens);
     __syncthreads();
-    conclude(p, control, live, op, counts);
+    finish(params, live, op, counts);
   }
 }

@@ -1,0 +1,75 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// From a spec to macros.
+#include "runtime/SourceJit/SourceTemplates.h"
+
+#include "runtime/Spec/WindowLayout.h"
+#include "templates/cuda/Embedded.h"
+
+#include <fmt/format.h>
+
+namespace interlock {
+
+namespace {
+std::string textOf(std::string_view name) {
+  for (const templates::cuda::EmbeddedFile &file : templates::cuda::embedded())
+    if (file.name == name)
+      return std::string(file.text);
+  return {};
+}
+
+std::vector<std::string> macrosOf(const KernelSpec &spec) {
+  const LayerSpec &layer = spec.layer;
+  const WindowLayout w = windowLayout(layer);
+  std::vector<std::string> options{"--std=c++17"};
+  auto narrow = [&](const char *name, uint64_t value) { options.push_back(fmt::format("-D{}={}", name, value)); };
+  auto wide = [&](const char *name, uint64_t value) { options.push_back(fmt::format("-D{}={}ull", name, value)); };
+  narrow("RANKS", layer.ranks);
+  narrow("EXPERTS", layer.experts);
+  narrow("EXPERTS_PER_RANK", layer.expertsPerRank());
+  narrow("TOPK", layer.topk);
+  narrow("ROWS_PER_SOURCE", layer.rowsPerSource());
+  narrow("SCALE_WORDS", layer.scaleBytes / 4);
+  narrow("EXPERT_ROWS", layer.expertRows);
+  narrow("OUT_ROWS", w.outRows);
+  narrow("BLOCK_THREADS", spec.blockThreads);
+  narrow("TILE_TOKENS", spec.tileTokens);
+  narrow("CLUSTER", spec.cluster);
+  narrow("CLAIMED", spec.schedule == Schedule::claimed);
+  narrow("ELEMENT_F32", layer.combineDType == DType::f32);
+  narrow("ELEMENT_BF16", layer.combineDType == DType::bf16);
+  wide("SIGNAL_STRIDE", WindowLayout::signalStride);
+  wide("OFF_CONTROL", w.control);
+  wide("OFF_RESULT", w.results + sizeof(OpResult) * uint64_t(spec.kernel));
+  wide("OFF_STARTED", w.started);
+  wide("OFF_ARRIVED", w.arrived);
+  wide("OFF_COUNTS", w.counts);
+  wide("OFF_LANDING", w.landing);
+  wide("OFF_META", w.meta);
+  wide("OFF_EXPERT_OUT", w.expertOut);
+  wide("ROW_STRIDE", w.rowStride);
+  wide("COMBINE_ROW_STRIDE", w.combineRowStride);
+  wide("META_STRIDE", w.metaStride);
+  wide("META_WEIGHTS", w.metaWeights);
+  wide("META_TOKEN", w.metaToken);
+  wide("META_SCALES", w.metaScales);
+  return options;
+}
+} // namespace
+
+Result<SourceKernel> sourceOf(const KernelSpec &spec) {
+  ILK_RETURN_IF_ERROR(validate(spec));
+  std::string kind(name(spec.kernel));
+  SourceKernel kernel;
+  kernel.source = {kind + ".cu", textOf(kind + ".cu")};
+  if (kernel.source.text.empty())
+    return makeError(Code::unsupported,
+                     fmt::format("expected a kernel that there is CUDA C++ for, dispatch or combine, got {}", kind));
+  kernel.headers = {{"common.cuh", textOf("common.cuh")}};
+  kernel.entry = "ep_" + kind;
+  kernel.options = macrosOf(spec);
+  kernel.target = spec.target;
+  return kernel;
+}
+
+} // namespace interlock

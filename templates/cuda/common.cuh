@@ -1,0 +1,213 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
+//
+// What dispatch.cu and combine.cu share: the window, signals, tickets, and where tiles come from. It is the protocol of
+// docs/protocol.md as templates/common.mlir has it, with the same arguments and the same window, so that either form of a
+// kernel can stand in the other's place. runtime/SourceJit/SourceTemplates.cpp gives the macros.
+//
+// Memory order: the three facts at the head of templates/common.mlir. A __syncwarp stands where lanes leave a loop after
+// different numbers of rounds.
+#pragma once
+
+typedef unsigned int u32;
+typedef unsigned long long u64;
+
+constexpr u32 warps = BLOCK_THREADS / 32;
+constexpr u64 allRanks = RANKS == 64 ? ~0ull : (1ull << (RANKS % 64)) - 1;
+enum { overflowBit = 1, peerLostBit = 2, badIdBit = 4 };
+
+#if CLUSTER > 1
+#define KERNEL extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(BLOCK_THREADS)
+#else
+#define KERNEL extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+#endif
+
+struct Control {
+  u64 op;
+  u32 ticket, claim, status, dropped;
+  u64 lost, dead, lastUse[2], reserved;
+};
+struct Result {
+  u64 op;
+  u32 status, dropped;
+  u64 lost;
+  u32 received, wanted;
+};
+/// What every kernel needs of its parameters.
+struct Place {
+  u64 window, stride, timeout;
+  u32 rank;
+};
+
+__device__ __forceinline__ u64 globalTimer() {
+  u64 now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+}
+
+// PTX ISA, "Release and Acquire Patterns": what was written before the store is seen after the load that reads it.
+__device__ __forceinline__ void setSignal(u64 at, u64 value) {
+  asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(at), "l"(value) : "memory");
+}
+
+// On sm_90 and later the polls are relaxed, and one fence behind them acquires; earlier chips have no fence that only does that.
+__device__ __forceinline__ bool waitSignal(u64 at, u64 value, u64 timeout) {
+  u64 begin = globalTimer();
+  bool came;
+  for (;;) {
+    u64 now;
+#if __CUDA_ARCH__ >= 900
+    asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(now) : "l"(at) : "memory");
+#else
+    asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(now) : "l"(at) : "memory");
+#endif
+    came = now >= value;
+    if (came || globalTimer() - begin >= timeout)
+      break;
+  }
+#if __CUDA_ARCH__ >= 900
+  asm volatile("fence.acquire.sys;" ::: "memory");
+#endif
+  return came;
+}
+
+__device__ __forceinline__ u64 peer(const Place &p, u32 rank, u64 offset) {
+  return p.window + rank * p.stride + offset;
+}
+
+__device__ __forceinline__ Control *controlOf(const Place &p) {
+  return reinterpret_cast<Control *>(peer(p, p.rank, OFF_CONTROL));
+}
+
+__device__ __forceinline__ u64 regionRow(const Place &p, u32 buffer, u32 slot) {
+  return u64(buffer * RANKS + p.rank) * ROWS_PER_SOURCE + slot;
+}
+
+__device__ __forceinline__ bool ownerOf(int id, u32 &rank) {
+  bool valid = u32(id) < EXPERTS;
+  rank = valid ? u32(id) / EXPERTS_PER_RANK : 0;
+  return valid;
+}
+
+/// All but the dead and those given up on earlier. Another CTA of this launch may be adding to the lost.
+__device__ __forceinline__ u64 liveRanks(const Control *control) {
+  u64 lost;
+  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(lost) : "l"(&control->lost) : "memory");
+  return allRanks & ~(lost | control->dead);
+}
+
+/// CTA 0 tells every live rank that operation `op` has begun here.
+__device__ void announce(const Place &p, u64 live, u64 op) {
+  if (blockIdx.x != 0)
+    return;
+  __syncthreads(); // what the threads read of the window they have read before anybody hears of it
+  for (u32 to = threadIdx.x; to < RANKS; to += BLOCK_THREADS)
+    if ((live >> to) & 1)
+      setSignal(peer(p, to, OFF_STARTED + u64(p.rank) * SIGNAL_STRIDE), op);
+  __syncwarp();
+}
+
+/// All threads; returns the live ranks whose signal came in time.
+__device__ u64 await(const Place &p, u64 signals, u64 live, u64 value) {
+  __shared__ u64 lost;
+  Control *control = controlOf(p);
+  if (threadIdx.x == 0)
+    lost = 0;
+  __syncthreads();
+  for (u32 from = threadIdx.x; from < RANKS; from += BLOCK_THREADS)
+    if (((live >> from) & 1) && !waitSignal(peer(p, p.rank, signals + u64(from) * SIGNAL_STRIDE), value, p.timeout)) {
+      atomicOr(&lost, 1ull << from);
+      atomicOr(&control->lost, 1ull << from);
+      atomicOr(&control->status, u32(peerLostBit));
+    }
+  __syncwarp();
+  __syncthreads();
+  u64 here = live & ~lost;
+  __syncthreads(); // the next call writes it again
+  return here;
+}
+
+/// All threads; true in the CTA that is the last of the grid to come here.
+__device__ bool isLastCta(Control *control) {
+  __shared__ u32 ticket;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    u32 taken;
+    asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 1;" : "=r"(taken) : "l"(&control->ticket) : "memory");
+    ticket = taken;
+  }
+  __syncthreads();
+  return ticket == gridDim.x - 1;
+}
+
+/// One thread of the last CTA writes the operation's result and leaves the control block ready for the next launch.
+__device__ void conclude(const Place &p, u64 op, u32 received, u32 wanted) {
+  Control *control = controlOf(p);
+  u64 lost = control->lost;
+  u32 status = control->status | (lost ? u32(peerLostBit) : 0);
+  *reinterpret_cast<Result *>(peer(p, p.rank, OFF_RESULT)) = {op, status, control->dropped, lost, received, wanted};
+  control->ticket = control->claim = control->status = control->dropped = 0;
+  control->op = op;
+}
+
+/// Where tiles come from. `first` and `next` give a tile to all threads of a CTA; one that is not below the number of
+/// tiles ends the loop. A cluster takes as many tiles as it has CTAs, and its CTA r the r-th of them.
+#if CLAIMED
+struct Tiles {
+  Control *control;
+  u32 count;
+
+  /// All threads. A CTA writes into its peers' shared memory only when they are there.
+  __device__ void begin() { clusterBarrier(); }
+  __device__ u32 claim() {
+    __shared__ u32 unit;
+    if (threadIdx.x == 0 && clusterRank() == 0) {
+      u32 taken = atomicAdd(&control->claim, 1);
+      for (u32 rank = 0; rank < CLUSTER; ++rank)
+        handTo(&unit, rank, taken);
+    }
+    clusterBarrier();
+    u32 taken = unit;
+    clusterBarrier(); // everybody has read it before it is written again
+    return taken;
+  }
+  /// Units are claimed by all CTAs of a cluster alike, so that they leave together; a tile beyond the last is empty.
+  __device__ bool next(u32 &tile) {
+    u32 unit = claim();
+    tile = unit * CLUSTER + clusterRank();
+    return unit < (count + CLUSTER - 1) / CLUSTER;
+  }
+#if CLUSTER > 1
+  static __device__ u32 clusterRank() {
+    u32 rank;
+    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    return rank;
+  }
+  static __device__ void handTo(u32 *own, u32 rank, u32 value) {
+    u32 at = u32(__cvta_generic_to_shared(own)), there;
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(at), "r"(rank));
+    asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(there), "r"(value) : "memory");
+  }
+  // PTX ISA, "barrier.cluster": arrive releases and wait acquires at cluster scope unless they say otherwise.
+  static __device__ void clusterBarrier() {
+    asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+  }
+#else
+  static __device__ u32 clusterRank() { return 0; }
+  static __device__ void handTo(u32 *own, u32, u32 value) { *own = value; }
+  static __device__ void clusterBarrier() { __syncthreads(); }
+#endif
+};
+#else
+struct Tiles {
+  Control *control;
+  u32 count;
+  u32 upcoming = blockIdx.x;
+
+  __device__ void begin() {}
+  __device__ bool next(u32 &tile) {
+    tile = upcoming;
+    upcoming += gridDim.x;
+    return tile < count;
+  }
+};
+#endif
