@@ -90,7 +90,8 @@ struct ConvertInterlockToNVVMPass : impl::ConvertInterlockToNVVMBase<ConvertInte
     if (cluster > 1)
       function->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(), shape(cluster));
     for (StringRef name :
-         {ep::kernelAttrName, ep::blockThreadsAttrName, ep::clusterAttrName, ep::waitAttrName, ep::releaseAttrName})
+         {ep::kernelAttrName, ep::blockThreadsAttrName, ep::clusterAttrName, ep::waitAttrName, ep::releaseAttrName,
+          ep::launchModeAttrName, ep::launchWaitsAttrName})
       function->removeAttr(name);
   }
 

@@ -55,6 +55,9 @@ public:
                 std::span<const std::byte> params) override {
     return below->launch(stream, kernel, config, params);
   }
+  Result<uint32_t> residentCtas(KernelId kernel, const LaunchConfig &config) override {
+    return below->residentCtas(kernel, config);
+  }
 
   Status beginCapture(StreamId stream) override { return below->beginCapture(stream); }
   Result<GraphId> endCapture(StreamId stream) override { return below->endCapture(stream); }

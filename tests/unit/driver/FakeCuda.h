@@ -12,6 +12,7 @@ struct FakeCudaState {
   const char *failing = "";                      ///< name of the call that fails
   int failingMapping = 0;                        ///< the cuMemMap that fails, counting those that are alive from 1
   int failure = 0;                               ///< with this CUresult
+  int ctasPerMultiprocessor = 4, clustersAtOnce = 40;
   const char *jitLog = "";                       ///< what the assembler says when loading fails
   int virtualMemory = 1, exportsDescriptors = 1; ///< what every device says of itself
   // Seen.
@@ -23,6 +24,7 @@ struct FakeCudaState {
   int sharedAttribute = 0; ///< last dynamic shared memory asked for
   unsigned grid = 0, block = 0, sharedBytes = 0, clusterX = 0, attributes = 0;
   int clusterAttribute = 0;
+  int launchIds[4] = {}; ///< of the last launch's attributes, in order
   uint64_t paramBytes = 0, firstParam = 0;
   unsigned streamFlags = 0;
   int captureMode = -1;
