@@ -263,7 +263,7 @@ public:
       ILK_RETURN_IF_ERROR(
           api->check("reserve shared memory",
                      api->funcSetAttribute(what.function, functionMaxDynamicShared, int(config.dynamicSharedBytes))));
-    if (config.cooperative) {
+    if (config.cooperative && config.checkResidency) {
       ILK_ASSIGN_OR_RETURN(uint32_t bound, resident(what, config));
       ILK_RETURN_IF_ERROR(requireResident(config.grid, bound));
     }

@@ -3,7 +3,7 @@
 // `interlock compile`: one kernel from its description, through the cache, and any step's product on the way.
 #include "runtime/tools/CacheFlags.h"
 #include "runtime/tools/Finding.h"
-#include "runtime/tools/LayerFlags.h"
+#include "runtime/tools/LocalFlags.h"
 #include "runtime/tools/Tool.h"
 
 #include <fmt/format.h>
@@ -20,6 +20,7 @@ namespace interlock::tool {
 namespace {
 struct CompileFlags {
   LayerFlags layer;
+  LocalFlags local;
   std::string kernel, module, target = "sm_90a", emit, output, templates;
 };
 
@@ -41,25 +42,6 @@ Result<Product> parseEmit(const std::string &text) {
     names += fmt::format("{}{}", names.empty() ? "" : ", ", product.name);
   }
   return makeError(Code::badInput, fmt::format("expected --emit {}, got '{}'", names, text));
-}
-
-Result<KernelSpec> specOf(const CompileFlags &flags) {
-  KernelSpec spec;
-  ILK_ASSIGN_OR_RETURN(spec.kernel, parseKernelKind(flags.kernel));
-  ILK_ASSIGN_OR_RETURN(TargetInfo target, findTarget(flags.target));
-  ILK_ASSIGN_OR_RETURN(spec.layer, flags.layer.layer());
-  ILK_ASSIGN_OR_RETURN(OperationOptions options, flags.layer.operation());
-  spec.target = target.name;
-  spec.schedule = options.schedule;
-  spec.cluster = options.cluster;
-  spec.wait = options.wait.value_or(target.restrictedFence ? WaitStrategy::relaxedFence : WaitStrategy::acquire);
-  // The grid is the launch's; only the geometry that is folded into the kernel matters here.
-  DeviceInfo device{"", spec.target, 132, 0, 0};
-  LaunchGeometry geometry = defaultGeometry(spec.layer, spec.kernel, spec.cluster, device, 1, flags.layer.geometry);
-  spec.blockThreads = geometry.blockThreads;
-  spec.tileTokens = geometry.tileTokens;
-  ILK_RETURN_IF_ERROR(validate(spec));
-  return spec;
 }
 
 Result<std::string> cubinOf(const std::string &binary) {
@@ -130,7 +112,7 @@ void describe(const Lookup &found, nlohmann::json &report) {
   report["shared_bytes"] = artifact.facts.sharedBytes;
   report["ptx_bytes"] = artifact.text.size();
   report["cubin_bytes"] = artifact.binary.size();
-  for (const char *key : {"remarks", "findings"})
+  for (const char *key : {"launch_mode", "launch_waits", "remarks", "findings"})
     if (artifact.meta.contains(key))
       report[key] = artifact.meta[key];
 }
@@ -171,7 +153,7 @@ Status compile(const Context &context, const CompileFlags &flags) {
   if (!flags.emit.empty()) {
     ILK_ASSIGN_OR_RETURN(product, parseEmit(flags.emit));
   }
-  ILK_ASSIGN_OR_RETURN(KernelSpec spec, specOf(flags));
+  ILK_ASSIGN_OR_RETURN(KernelSpec spec, kernelSpec(flags.kernel, flags.layer, flags.local, flags.target));
   nlohmann::json report = {{"kernel", name(spec.kernel)},
                            {"target", spec.target},
                            {"schedule", name(spec.schedule)},
@@ -208,10 +190,11 @@ void addCompile(CLI::App &app, Context &context) {
   CLI::App *command = app.add_subcommand("compile", "generate one kernel, or print a step of its making");
   auto flags = std::make_shared<CompileFlags>();
   auto *source = command->add_option_group("source")->require_option(1);
-  source->add_option("--kernel", flags->kernel, "dispatch or combine");
+  source->add_option("--kernel", flags->kernel, "dispatch, combine, dispatch_epilogue or combine_prologue");
   source->add_option("--module", flags->module, "MLIR file with one kernel: a product of --emit, or written by hand");
   command->add_option("--target", flags->target, "the chip to generate for (`interlock targets` lists them)");
   flags->layer.addTo(*command);
+  flags->local.addTo(*command);
   command->add_option("--emit", flags->emit,
                       "stages, expanded, verified, lowered, llvm, ptx, cubin, sass or meta (default: only cache it)");
   command->add_option("-o,--output", flags->output, "file to write (default: stdout)");

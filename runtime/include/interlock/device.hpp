@@ -38,6 +38,7 @@ struct LaunchConfig {
   uint32_t cluster = 1; ///< CTAs per cluster
   uint32_t dynamicSharedBytes = 0;
   bool cooperative = false;  ///< all CTAs resident at once; a grid that cannot be is refused before it is launched
+  bool checkResidency = true; ///< false leaves it to CUDA to refuse such a grid (error 720); the emulator always does
   bool programmatic = false; ///< may start before its predecessor on the stream ends: the kernel waits for it itself
 };
 
