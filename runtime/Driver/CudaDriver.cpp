@@ -177,6 +177,16 @@ public:
     ILK_RETURN_IF_ERROR(api->check("make a stream", api->streamCreate(&state.stream, streamNonBlocking)));
     return streams.add(state);
   }
+  Result<StreamId> createUrgentStream(uint32_t device) override {
+    ILK_RETURN_IF_ERROR(requireDevice(device));
+    Current current(*this, device);
+    StreamState state{device, nullptr};
+    int least = 0, greatest = 0;
+    ILK_RETURN_IF_ERROR(api->check("ask for priorities of streams", api->streamPriorities(&least, &greatest)));
+    ILK_RETURN_IF_ERROR(
+        api->check("make a stream", api->streamCreateWithPriority(&state.stream, streamNonBlocking, greatest)));
+    return streams.add(state);
+  }
   Status destroyStream(StreamId stream) override {
     ILK_ASSIGN_OR_RETURN(StreamState state, streams.take(stream));
     Current current(*this, state.device);

@@ -42,6 +42,11 @@ Result<StreamId> ModuleCache::createStream(uint32_t device) {
   return below->createStream(device);
 }
 
+Result<StreamId> ModuleCache::createUrgentStream(uint32_t device) {
+  ILK_RETURN_IF_ERROR(requireOwnProcess());
+  return below->createUrgentStream(device);
+}
+
 Status ModuleCache::destroyStream(StreamId stream) {
   // Afterwards nobody could ask whether its kernels have ended.
   Status ran = below->synchronize(stream);

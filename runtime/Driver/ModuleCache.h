@@ -22,6 +22,7 @@ public:
 
   Result<DeviceAddress> allocate(uint32_t device, size_t bytes) override;
   Result<StreamId> createStream(uint32_t device) override;
+  Result<StreamId> createUrgentStream(uint32_t device) override;
   Status destroyStream(StreamId stream) override;
   Result<KernelId> load(uint32_t device, const KernelImage &image) override;
   Status unload(KernelId kernel) override;

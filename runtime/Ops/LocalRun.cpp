@@ -95,7 +95,8 @@ private:
     ILK_RETURN_IF_ERROR(put(tokens, work.tokens));
     ILK_RETURN_IF_ERROR(put(rows, work.rows));
     ILK_RETURN_IF_ERROR(put(weights, work.weights));
-    return put(status, std::vector<uint32_t>{0});
+    ILK_ASSIGN_OR_RETURN(status, DeviceBuffer::create(driver, options.device, sizeof(uint32_t)));
+    return driver.fill(*stream, status.address(), 0, sizeof(uint32_t));
   }
 
   Result<LocalKernel> predecessor() {

@@ -82,6 +82,8 @@ public:
   virtual Status unmapWindows(DeviceAddress address) = 0;
 
   virtual Result<StreamId> createStream(uint32_t device) = 0;
+  /// One whose CTAs are placed before those of other streams that have not been placed yet, where a device can do that.
+  virtual Result<StreamId> createUrgentStream(uint32_t device) { return createStream(device); }
   /// Waits for what is enqueued.
   virtual Status destroyStream(StreamId stream) = 0;
   virtual Status synchronize(StreamId stream) = 0;

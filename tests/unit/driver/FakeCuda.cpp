@@ -174,6 +174,16 @@ CUDA int cuStreamCreate(void **stream, unsigned flags) {
   state.streamFlags = flags;
   return make("cuStreamCreate", stream);
 }
+CUDA int cuCtxGetStreamPriorityRange(int *least, int *greatest) {
+  *least = 0;
+  *greatest = -5;
+  return inContext("cuCtxGetStreamPriorityRange");
+}
+CUDA int cuStreamCreateWithPriority(void **stream, unsigned flags, int priority) {
+  state.streamFlags = flags;
+  state.streamPriority = priority;
+  return make("cuStreamCreateWithPriority", stream);
+}
 CUDA int cuStreamDestroy_v2(void *stream) { return destroy("cuStreamDestroy_v2", stream); }
 CUDA int cuStreamSynchronize(void *) { return inContext("cuStreamSynchronize"); }
 CUDA int cuStreamQuery(void *) { return inContext("cuStreamQuery"); }

@@ -27,6 +27,7 @@ struct FakeCudaState {
   int launchIds[4] = {}; ///< of the last launch's attributes, in order
   uint64_t paramBytes = 0, firstParam = 0;
   unsigned streamFlags = 0;
+  int streamPriority = 0; ///< of the last stream that was given one
   int captureMode = -1;
   int windows = 0, ranges = 0, mappings = 0; ///< of virtual memory management: alive
   int windowDevice = -1, handleTypes = -1;   ///< of the last window
