@@ -8,7 +8,7 @@
 // row. All lanes know the group's list, a row a lane; lane 0 issues.
 //
 // Memory order. A piece is written to shared memory and read from it through the async proxy alone: the load's completion
-// on the stage's full barrier, which lane 0 awaits, orders it before the stores. A stage is loaded again only when the
+// on the stage's full barrier, which the warp awaits, orders it before the stores. A stage is loaded again only when the
 // bulk group that stored from it has read it (bulk_wait read). Before the kernel ends all stores are complete (bulk_wait
 // 0), so that they are there for whoever comes after it on the stream, and the shared memory is not needed any more.
 
@@ -113,9 +113,7 @@ func.func private @copy_by_bulk(%token_rows: i64, %expert_rows: i64, %tokens: i6
       %slot = ep.offset %ring, %slot_bytes : !sync.ptr<shared>
       %is_tail = arith.cmpi eq, %piece, %last_chunk : i32
       %bytes = arith.select %is_tail, %tail_bytes, %chunk_bytes : i32
-      scf.if %leader {
-        sync.barrier_wait acquire cta %b, %parity
-      }
+      sync.barrier_wait acquire cta %b, %parity
       scf.for %k = %zero to %topk step %one : i32 {
         %to_row = ep.shuffle %row, %k : i32
         %exists = arith.cmpi sge, %to_row, %zero : i32
@@ -125,15 +123,11 @@ func.func private @copy_by_bulk(%token_rows: i64, %expert_rows: i64, %tokens: i6
           sync.bulk_copy %to, %slot, %bytes : !sync.ptr<global>, !sync.ptr<shared>
         }
       }
-      scf.if %leader {
-        sync.bulk_commit
-      }
+      // of the other lanes an empty group
+      sync.bulk_commit
     }
-    sync.warp_barrier
   }
-  scf.if %leader {
-    sync.bulk_wait 0
-  }
+  sync.bulk_wait 0
   return
 }
 
