@@ -1,8 +1,8 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// interlock-bench-contention: what it costs to ask for co-residency without needing it. Each local kernel alone and under a
-// stream of matrix multiplications, launched as it needs and cooperatively, in both orders; and its bandwidth against a
-// plain kernel that moves as many bytes with as many CTAs. See bench/README.md.
+// interlock-bench-contention: what it costs to ask for co-residency without needing it. Each local kernel alone and
+// under a stream of matrix multiplications, launched as it needs and cooperatively, in both orders; and its bandwidth
+// against a plain kernel that moves as many bytes with as many CTAs. See bench/README.md.
 #include "bench/Kernels.h"
 #include "bench/common/Report.h"
 #include "bench/gpu/Gate.h"
@@ -133,7 +133,8 @@ private:
     ILK_RETURN_IF_ERROR(put(weights, groups.weights));
     ILK_ASSIGN_OR_RETURN(status, DeviceBuffer::create(driver, 0, 4));
     ILK_RETURN_IF_ERROR(driver.fill(normal, status.address(), 0, 4));
-    uint64_t matrix = uint64_t(flags.gemmSize) * flags.gemmSize * 4, factor = uint64_t(flags.gemmSize) * flags.gemmDepth * 4;
+    uint64_t matrix = uint64_t(flags.gemmSize) * flags.gemmSize * 4,
+             factor = uint64_t(flags.gemmSize) * flags.gemmDepth * 4;
     ILK_ASSIGN_OR_RETURN(gemmOut, DeviceBuffer::create(driver, 0, matrix));
     ILK_ASSIGN_OR_RETURN(gemmIn, DeviceBuffer::create(driver, 0, 2 * factor));
     ILK_RETURN_IF_ERROR(driver.fill(normal, gemmIn.address(), 0, 2 * factor));
@@ -163,8 +164,8 @@ private:
     struct {
       uint64_t c, a, b;
       uint32_t n, k;
-    } params{gemmOut.address(), gemmIn.address(),
-             gemmIn.address() + uint64_t(flags.gemmSize) * flags.gemmDepth * 4, flags.gemmSize, flags.gemmDepth};
+    } params{gemmOut.address(), gemmIn.address(), gemmIn.address() + uint64_t(flags.gemmSize) * flags.gemmDepth * 4,
+             flags.gemmSize, flags.gemmDepth};
     uint32_t tiles = flags.gemmSize / gemmTile;
     return driver.launch(load, gemm,
                          {.grid = tiles * tiles, .block = gemmThreads, .dynamicSharedBytes = flags.gemmShared},
@@ -230,8 +231,8 @@ private:
 
   Status isolated(const LocalKernel &kernel, json &object) {
     return inBothOrders(
-        "isolated",
-        [&](bool cooperative) { return alone([&] { return launch(kernel, normal, cooperative); }); }, object);
+        "isolated", [&](bool cooperative) { return alone([&] { return launch(kernel, normal, cooperative); }); },
+        object);
   }
 
   /// Under matrix multiplications that are enqueued back to back. `stream` may have priority.
@@ -250,9 +251,10 @@ private:
       ILK_RETURN_IF_ERROR(driver.synchronize(load));
       // In the emulator nothing runs before it is waited for.
       if (ran && driver.kind() == "cuda")
-        return makeError(Code::badInput, fmt::format("expected the multiplications to outlast the kernel, but {} of them "
-                                                     "had ended: more (--gemms) would do",
-                                                     flags.gemms));
+        return makeError(Code::badInput,
+                         fmt::format("expected the multiplications to outlast the kernel, but {} of them "
+                                     "had ended: more (--gemms) would do",
+                                     flags.gemms));
       ILK_ASSIGN_OR_RETURN(double ns, driver.elapsedNs(begin, end));
       return ns / 1000;
     };
@@ -318,17 +320,18 @@ Result<int> run(Flags flags, json report) {
   report["cases"] = json::array();
   for (const LocalKernel &kernel : bench.kernels) {
     ILK_ASSIGN_OR_RETURN(json one, bench.measure(kernel));
-    fmt::print(stderr,
-               "{}: {:.1f} us on {} CTAs, {:.0f} GB/s, {:.3f} of a copy; cooperative over any grid: alone {:.3f}, "
-               "contended {:.1f} ({:.1f} over {:.1f} us), with priority {:.1f} ({:.1f} over {:.1f} us); a GEMM {:.0f} us\n",
-               one["kernel"].get<std::string>(), one["kernel_median_us"].get<double>(), one["ctas"].get<uint32_t>(),
-               one["gb_per_s"].get<double>(), one["copy_ratio"].get<double>(),
-               one["isolated_cooperative_over_any_grid"].get<double>(),
-               one["contended_cooperative_over_any_grid"].get<double>(),
-               one["contended_cooperative_median_us"].get<double>(), one["contended_any_grid_median_us"].get<double>(),
-               one["contended_urgent_cooperative_over_any_grid"].get<double>(),
-               one["contended_urgent_cooperative_median_us"].get<double>(),
-               one["contended_urgent_any_grid_median_us"].get<double>(), gemm);
+    fmt::print(
+        stderr,
+        "{}: {:.1f} us on {} CTAs, {:.0f} GB/s, {:.3f} of a copy; cooperative over any grid: alone {:.3f}, "
+        "contended {:.1f} ({:.1f} over {:.1f} us), with priority {:.1f} ({:.1f} over {:.1f} us); a GEMM {:.0f} us\n",
+        one["kernel"].get<std::string>(), one["kernel_median_us"].get<double>(), one["ctas"].get<uint32_t>(),
+        one["gb_per_s"].get<double>(), one["copy_ratio"].get<double>(),
+        one["isolated_cooperative_over_any_grid"].get<double>(),
+        one["contended_cooperative_over_any_grid"].get<double>(), one["contended_cooperative_median_us"].get<double>(),
+        one["contended_any_grid_median_us"].get<double>(),
+        one["contended_urgent_cooperative_over_any_grid"].get<double>(),
+        one["contended_urgent_cooperative_median_us"].get<double>(),
+        one["contended_urgent_any_grid_median_us"].get<double>(), gemm);
     report["cases"].push_back(std::move(one));
   }
   ILK_RETURN_IF_ERROR(bench::writeReport(report, flags.output));

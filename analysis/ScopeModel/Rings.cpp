@@ -1,8 +1,8 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// Rules for slots of a ring in shared memory that bulk copies fill or empty, in programs of which everything is in sight
-// (Program::complete). Which slot is meant is not known, so it is asked whether a thread has waited at all: for the copy
-// before it reads, for the readers before it copies again, and for its own copies before it ends.
+// Rules for slots of a ring in shared memory that bulk copies fill or empty, in programs of which everything is in
+// sight (Program::complete). Which slot is meant is not known, so it is asked whether a thread has waited at all: for
+// the copy before it reads, for the readers before it copies again, and for its own copies before it ends.
 #include "analysis/ScopeModel/Judge.h"
 
 #include <fmt/format.h>
@@ -15,13 +15,14 @@ namespace {
 /// One piece of shared memory, and by which barriers its users tell each other.
 struct Ring {
   uint32_t object;
-  std::set<uint32_t> fullBarriers;  ///< that the copies into it complete on
+  std::set<uint32_t> fullBarriers; ///< that the copies into it complete on
   bool genericReads = false, asyncReads = false;
 };
 
 /// What is known on every path to a point.
 struct Known {
-  bool ready = false;           ///< a copy was waited for since the thread copied or gave the slot back
+  bool waited = false;          ///< for a copy, since the thread copied or gave the slot back
+  bool ready = false;           ///< and that was acquired
   bool readersDone = true;      ///< those through the generic proxy, since the slot was filled
   bool asyncReadersDone = true; ///< the thread's own bulk groups
   bool drained = true;          ///< at the end there is none of those left
@@ -30,8 +31,9 @@ struct Known {
 };
 
 Known meet(const Known &a, const Known &b) {
-  return {a.ready && b.ready, a.readersDone && b.readersDone, a.asyncReadersDone && b.asyncReadersDone,
-          a.drained && b.drained, a.filling && b.filling};
+  return {a.waited && b.waited,           a.ready && b.ready,
+          a.readersDone && b.readersDone, a.asyncReadersDone && b.asyncReadersDone,
+          a.drained && b.drained,         a.filling && b.filling};
 }
 
 class RingRules {
@@ -79,15 +81,19 @@ private:
       known.readersDone = true;
       break;
     case EventKind::barrierWait:
-      if (ring.fullBarriers.count(e.barrier.object))
-        known.ready = true;
-      else if (e.barrier.known())
+      if (ring.fullBarriers.count(e.barrier.object)) {
+        known.waited = true;
+        known.ready |= acquires(e.order);
+      } else if (e.barrier.known())
         known.readersDone = true;
+      break;
+    case EventKind::fence:
+      known.ready |= known.waited && acquires(e.order);
       break;
     case EventKind::barrierArrive:
       // The slot is given back.
       if (!e.expects && e.barrier.known() && !ring.fullBarriers.count(e.barrier.object))
-        known.ready = false;
+        known.waited = known.ready = false;
       break;
     case EventKind::asyncWait:
       if (e.completion == Completion::bulkGroup) {
@@ -104,11 +110,12 @@ private:
       break;
     case EventKind::exit:
       if (tell && !known.drained)
-        judge.report("SL32", Severity::error, i,
-                     fmt::format("expected the copies out of {} to be done with it before the thread ends, found a path "
-                                 "without a wait for all of them",
-                                 judge.program.objects[ring.object].name),
-                     {"put cp.async.bulk.wait_group 0 before the end", {}});
+        judge.report(
+            "SL32", Severity::error, i,
+            fmt::format("expected the copies out of {} to be done with it before the thread ends, found a path "
+                        "without a wait for all of them",
+                        judge.program.objects[ring.object].name),
+            {"put cp.async.bulk.wait_group 0 before the end", {}});
       break;
     default:
       break;
@@ -127,21 +134,27 @@ private:
       overwrites(i, "wait on the barrier at which its readers arrive");
     if (tell && !known.filling && ring.asyncReads && !known.asyncReadersDone)
       overwrites(i, "put cp.async.bulk.wait_group.read before it");
-    known = {.ready = false, .readersDone = false, .asyncReadersDone = false, .drained = known.drained, .filling = true};
+    known = {.waited = false,
+             .ready = false,
+             .readersDone = false,
+             .asyncReadersDone = false,
+             .drained = known.drained,
+             .filling = true};
   }
 
   void unready(uint32_t i) {
     judge.report("SL32", Severity::error, i,
-                 fmt::format("expected a wait for the copy into {} on every path to {}, found one without",
+                 fmt::format("expected an acquiring wait for the copy into {} on every path to {}, found one without",
                              judge.program.objects[ring.object].name, describe(judge, i)),
                  {"wait on the mbarrier that the copy completes on before it", {}});
   }
   void overwrites(uint32_t i, const char *fix) {
-    judge.report("SL32", Severity::error, i,
-                 fmt::format("expected the readers of {} to be done with the slot before {} fills it again, found a path "
-                             "without a wait for them since the copy before",
-                             judge.program.objects[ring.object].name, describe(judge, i)),
-                 {fix, {}});
+    judge.report(
+        "SL32", Severity::error, i,
+        fmt::format("expected the readers of {} to be done with the slot before {} fills it again, found a path "
+                    "without a wait for them since the copy before",
+                    judge.program.objects[ring.object].name, describe(judge, i)),
+        {fix, {}});
   }
 
   Judge &judge;

@@ -54,8 +54,7 @@ Replacement lowerBarrierAlloc(sync::BarrierAllocOp op, sync::BarrierAllocOp::Ada
 
 Replacement lowerBarrierAt(sync::BarrierAtOp, sync::BarrierAtOp::Adaptor operands, Builder &b, const Context &) {
   Value first = operands.getBarrier();
-  return {
-      LLVM::GEPOp::create(b, first.getType(), b.getI64Type(), first, ArrayRef<LLVM::GEPArg>{operands.getIndex()})};
+  return {LLVM::GEPOp::create(b, first.getType(), b.getI64Type(), first, ArrayRef<LLVM::GEPArg>{operands.getIndex()})};
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,7 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// For whom a kernel's waits wait, and so what a launch must grant it. Sound by doubt: who is not known to be harmless is
-// taken for the whole grid.
+// For whom a kernel's waits wait, and so what a launch must grant it. Sound by doubt: who is not known to be harmless
+// is taken for the whole grid.
 #include "compiler/Transforms/Handoffs.h"
 #include "compiler/Transforms/Passes.h"
 #include "compiler/Transforms/ScopeAddresses.h"
@@ -329,7 +329,8 @@ private:
       if (whose == Relation::own)
         continue;
       if (whose == Relation::lower || isTurn(wait.place, awaited, set))
-        take(LaunchMode::forward, "it waits only for CTAs that took a lower ticket or index, and so run already", set.op);
+        take(LaunchMode::forward, "it waits only for CTAs that took a lower ticket or index, and so run already",
+             set.op);
       else
         take(LaunchMode::cooperative, "it waits for CTAs of its own grid that may not have been started", set.op);
     }

@@ -56,7 +56,7 @@ def Sync_BarrierAtOp : Sync_Op<"barrier_at", [Pure]> {
     object"](https://docs.nvidia.com/cuda/parallel-thread-execution/index.html#parallel-synchronization-and-communication-instructions-mbarrier-size-alignment)).
 
     ```mlir
-    %second = sync.barrier_at %b, %index : !sync.barrier
+    %one = sync.barrier_at %b, %v : !sync.barrier
     ```
   }];
   let arguments = (ins Sync_Barrier:$barrier, I32:$index);

@@ -405,9 +405,8 @@ private:
           api->check("count resident clusters", api->occupancyClusters(&number, what.function, &launch)));
       return uint32_t(number) * config.cluster;
     }
-    ILK_RETURN_IF_ERROR(
-        api->check("count resident CTAs",
-                   api->occupancy(&number, what.function, int(config.block), config.dynamicSharedBytes)));
+    ILK_RETURN_IF_ERROR(api->check(
+        "count resident CTAs", api->occupancy(&number, what.function, int(config.block), config.dynamicSharedBytes)));
     return uint32_t(number) * devices[what.device].info.multiprocessors;
   }
 

@@ -74,8 +74,7 @@ public:
     const emu::MachineOptions &options = machine->options();
     if (device >= options.devices)
       return makeError(Code::badInput, fmt::format("expected a device below {}, got {}", options.devices, device));
-    return DeviceInfo{"emulated " + options.chip, options.chip,
-                      residency(), 0, 0};
+    return DeviceInfo{"emulated " + options.chip, options.chip, residency(), 0, 0};
   }
 
   Result<DeviceAddress> allocate(uint32_t device, size_t bytes) override {

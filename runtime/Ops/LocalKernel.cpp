@@ -11,8 +11,9 @@ namespace interlock {
 
 Result<LocalKernel> LocalKernel::load(Driver &driver, KernelCache &cache, uint32_t device, const KernelSpec &spec) {
   if (!isLocal(spec.kernel))
-    return makeError(Code::badInput, fmt::format("expected a local kernel, dispatch_epilogue or combine_prologue, got {}",
-                                                 name(spec.kernel)));
+    return makeError(
+        Code::badInput,
+        fmt::format("expected a local kernel, dispatch_epilogue or combine_prologue, got {}", name(spec.kernel)));
   ILK_RETURN_IF_ERROR(validate(spec));
   ILK_ASSIGN_OR_RETURN(Lookup found, cache.get(spec));
   LocalKernel made(driver);
@@ -24,8 +25,7 @@ Result<LocalKernel> LocalKernel::load(Driver &driver, KernelCache &cache, uint32
                  .cluster = facts.cluster,
                  .cooperative = facts.launchMode == LaunchMode::cooperative,
                  .programmatic = spec.programmatic};
-  ILK_ASSIGN_OR_RETURN(made.kernel,
-                       driver.load(device, {found.artifact->text, found.artifact->binary, facts.entry}));
+  ILK_ASSIGN_OR_RETURN(made.kernel, driver.load(device, {found.artifact->text, found.artifact->binary, facts.entry}));
   made.loaded = true;
   return made;
 }

@@ -27,7 +27,8 @@ public:
   LaunchMode launchMode() const { return mode; }
   /// CTAs that the device holds at once.
   [[nodiscard]] Result<uint32_t> residentCtas() const;
-  /// A grid for so many groups that fills the device: a CTA a group, as many as can be resident. Any other is right too.
+  /// A grid for so many groups that fills the device: a CTA a group, as many as can be resident. Any other is right
+  /// too.
   [[nodiscard]] Result<uint32_t> defaultGrid(uint32_t groups) const;
   /// Refuses a grid of 0. `forceCooperative` is for tests and benchmarks, which show what it costs.
   [[nodiscard]] Status launch(StreamId stream, uint32_t grid, const LocalParams &params,

@@ -20,8 +20,8 @@ class Run {
 public:
   Run(Driver &driver, KernelCache &cache, const LocalRunOptions &options)
       : driver(driver), cache(cache), options(options), epilogue(options.spec.kernel == KernelKind::dispatchEpilogue),
-        work(makeGroups(options.groups, options.spec.layer.topk, options.seed)),
-        rowBytes(localRowBytes(options.spec)) {}
+        work(makeGroups(options.groups, options.spec.layer.topk, options.seed)), rowBytes(localRowBytes(options.spec)) {
+  }
   ~Run() {
     if (stream)
       (void)driver.destroyStream(*stream);

@@ -1,7 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// One run of a local kernel on made-up rows, compared with the scalar reference: `interlock run --kernel …` and the wave
-// test.
+// One run of a local kernel on made-up rows, compared with the scalar reference: `interlock run --kernel …` and the
+// wave test.
 #pragma once
 
 #include "runtime/Ops/LocalKernel.h"

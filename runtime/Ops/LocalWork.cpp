@@ -20,8 +20,8 @@ public:
   Owners(const char *what, uint32_t rows) : what(what), owner(rows, -1) {}
   Status take(uint32_t group, int32_t row) {
     if (row < 0 || size_t(row) >= owner.size())
-      return makeError(Code::badInput, fmt::format("expected group {} to name {} rows from 0 to {}, got {}", group, what,
-                                                   int64_t(owner.size()) - 1, row));
+      return makeError(Code::badInput, fmt::format("expected group {} to name {} rows from 0 to {}, got {}", group,
+                                                   what, int64_t(owner.size()) - 1, row));
     if (owner[size_t(row)] >= 0)
       return makeError(Code::badInput, fmt::format("expected {} row {} in one group, got it in groups {} and {}", what,
                                                    row, owner[size_t(row)], group));
@@ -46,10 +46,10 @@ std::vector<int32_t> shuffled(uint32_t count, Random &random) {
 Status validate(const DedupGroups &groups) {
   size_t entries = size_t(groups.count()) * groups.topk;
   if (groups.rows.size() != entries || groups.weights.size() != entries)
-    return makeError(Code::badInput, fmt::format("expected {} rows and weights, top-k {} for each of {} groups, got {} "
-                                                 "and {}",
-                                                 entries, groups.topk, groups.count(), groups.rows.size(),
-                                                 groups.weights.size()));
+    return makeError(Code::badInput,
+                     fmt::format("expected {} rows and weights, top-k {} for each of {} groups, got {} "
+                                 "and {}",
+                                 entries, groups.topk, groups.count(), groups.rows.size(), groups.weights.size()));
   Owners tokens("token", groups.tokenRows), experts("expert", groups.expertRows);
   for (uint32_t g = 0; g < groups.count(); ++g) {
     ILK_RETURN_IF_ERROR(tokens.take(g, groups.tokens[g]));
@@ -72,7 +72,8 @@ DedupGroups makeGroups(uint32_t count, uint32_t topk, uint64_t seed) {
   for (size_t i = 0; i < named.size(); ++i)
     named[i] = random.below(3) != 0;
   if (count)
-    std::fill_n(named.begin() + std::ptrdiff_t(random.below(count)) * topk, topk, false); // a group without an expert here
+    std::fill_n(named.begin() + std::ptrdiff_t(random.below(count)) * topk, topk,
+                false); // a group without an expert here
   groups.expertRows = uint32_t(std::count(named.begin(), named.end(), true)) + 5;
   std::vector<int32_t> rows = shuffled(groups.expertRows, random);
   size_t next = 0;

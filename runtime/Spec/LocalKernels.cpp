@@ -9,8 +9,8 @@ namespace {
 constexpr uint32_t packetBytes = 16;
 /// Of static shared memory: 48 KiB less what barriers take.
 constexpr uint32_t ringBytes = 47 * 1024;
-/// A bulk copy of some kilobytes moves as fast as a larger one (bench/results/single_gpu.json, bulk_fan_out), and several
-/// of them in flight hide the latency.
+/// A bulk copy of some kilobytes moves as fast as a larger one (bench/results/single_gpu.json, bulk_fan_out), and
+/// several of them in flight hide the latency.
 constexpr uint32_t mostChunkPackets = 512, defaultStages = 6;
 constexpr uint32_t mostConsumers = 448, plainThreads = 256;
 

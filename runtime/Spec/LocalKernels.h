@@ -8,9 +8,9 @@
 
 namespace interlock {
 
-/// Parameters of both. Work is a list of dedup groups: group g is the token in row `tokens[g]` of the token rows and the
-/// expert rows `rows[g][0 … topk-1]`, of which -1 names none. An expert row belongs to one group at most, and each token
-/// row to one. All pointers are device addresses.
+/// Parameters of both. Work is a list of dedup groups: group g is the token in row `tokens[g]` of the token rows and
+/// the expert rows `rows[g][0 … topk-1]`, of which -1 names none. An expert row belongs to one group at most, and each
+/// token row to one. All pointers are device addresses.
 struct LocalParams {
   uint64_t tokenRows;  ///< [tokenRowCount][rowBytes]: read by dispatch_epilogue, written by combine_prologue
   uint64_t expertRows; ///< [expertRowCount][rowBytes]: written by dispatch_epilogue, read by combine_prologue
@@ -31,8 +31,8 @@ enum LocalStatus : uint32_t {
   localBadRow = 2,   ///< a group named an expert row beyond expertRowCount, or below -1: it was taken for -1
 };
 
-/// How a row goes through the ring of a local kernel with bulk copies: in `chunks` pieces of `chunkPackets`, the last of
-/// `tailPackets`. A row of any length fits, since a stage holds a piece.
+/// How a row goes through the ring of a local kernel with bulk copies: in `chunks` pieces of `chunkPackets`, the last
+/// of `tailPackets`. A row of any length fits, since a stage holds a piece.
 struct LocalRing {
   uint32_t chunks, chunkPackets, tailPackets;
 };

@@ -72,7 +72,8 @@ Status requireAddressable(const LayerSpec &layer) {
 Status validateLocal(const KernelSpec &spec, const TargetInfo &target) {
   constexpr uint32_t leastStages = 2, mostStages = 8;
   if (spec.stages && !target.asyncBarrier)
-    return lacks("{} has no bulk copies: expected 0 stages, which means plain packets, got {}", target.name, spec.stages);
+    return lacks("{} has no bulk copies: expected 0 stages, which means plain packets, got {}", target.name,
+                 spec.stages);
   if (spec.stages && (spec.stages < leastStages || spec.stages > mostStages))
     return refuse("expected 0 stages (plain packets) or {} to {}, got {}", leastStages, mostStages, spec.stages);
   if (spec.programmatic && target.computeCapability < 90)

@@ -51,7 +51,8 @@ std::string launchText(const Artifact &artifact) {
     }
     return "";
   };
-  std::string text = fmt::format("launch mode {}: {}\n", name(artifact.facts.launchMode), says(artifact.facts.launchMode));
+  std::string text =
+      fmt::format("launch mode {}: {}\n", name(artifact.facts.launchMode), says(artifact.facts.launchMode));
   auto waits = artifact.meta.find("launch_waits");
   if (waits != artifact.meta.end() && waits->is_array())
     for (const nlohmann::json &wait : *waits)

@@ -74,7 +74,8 @@ void addInspect(CLI::App &app, Context &context) {
   CLI::App *command =
       app.add_subcommand("inspect", "list the kernel cache, or show an entry, a PTX file or a described kernel");
   auto flags = std::make_shared<InspectFlags>();
-  auto *what = command->add_option("what", flags->what, "a PTX file, a cache entry's file, or the start of an entry's name");
+  auto *what =
+      command->add_option("what", flags->what, "a PTX file, a cache entry's file, or the start of an entry's name");
   command->add_option("--kernel", flags->kernel, "dispatch, combine, dispatch_epilogue or combine_prologue")
       ->excludes(what);
   command->add_option("--target", flags->target, "the chip to generate for (`interlock targets` lists them)");

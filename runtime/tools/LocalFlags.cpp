@@ -4,9 +4,11 @@
 namespace interlock::tool {
 
 void LocalFlags::addTo(CLI::App &command) {
-  command.add_option("--stages", stages,
-                     "local kernels: stages of the ring that bulk copies go through, 0 for plain packets (default: by table)");
-  command.add_flag("--programmatic", programmatic, "local kernels: launched before the predecessor on the stream has ended");
+  command.add_option(
+      "--stages", stages,
+      "local kernels: stages of the ring that bulk copies go through, 0 for plain packets (default: by table)");
+  command.add_flag("--programmatic", programmatic,
+                   "local kernels: launched before the predecessor on the stream has ended");
 }
 
 Result<KernelSpec> LocalFlags::spec(KernelKind kind, const LayerFlags &layer, std::string_view target) const {

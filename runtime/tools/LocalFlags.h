@@ -1,6 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// The options that describe a local kernel, beside those of a layer that it shares; the same for compile, inspect and run.
+// The options that describe a local kernel, beside those of a layer that it shares; the same for compile, inspect and
+// run.
 #pragma once
 
 #include "runtime/tools/LayerFlags.h"

@@ -212,7 +212,8 @@ void addRun(CLI::App &app, Context &context) {
   command->add_option("--target", flags->target, "the chip to generate for (default: the device's, sm_90a emulated)");
   flags->layer.addTo(*command);
   command->add_option("--kernel", flags->kernel, "instead run one local kernel: dispatch_epilogue or combine_prologue");
-  command->add_option("--groups", flags->groups, "with --kernel: dedup groups, each a token with its local expert rows");
+  command->add_option("--groups", flags->groups,
+                      "with --kernel: dedup groups, each a token with its local expert rows");
   flags->local.addTo(*command);
   command->add_flag("--cooperative", flags->cooperative,
                     "with --kernel: ask for the whole grid to be resident, which no local kernel needs");

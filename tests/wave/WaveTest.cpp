@@ -1,8 +1,8 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// The wave test: local kernels are right for any grid, also for one of which only a part can be resident. Each case is a
-// process of its own with a deadline, so that a kernel that hangs is a failure and nothing else. Part of the emulator's
-// test program, where one CTA runs at a time, and of the GPU's.
+// The wave test: local kernels are right for any grid, also for one of which only a part can be resident. Each case is
+// a process of its own with a deadline, so that a kernel that hangs is a failure and nothing else. Part of the
+// emulator's test program, where one CTA runs at a time, and of the GPU's.
 #include "tests/peers/Peers.h"
 
 #include <fmt/format.h>
@@ -34,12 +34,18 @@ struct WaveCase {
 };
 
 std::vector<std::string> arguments(const WaveCase &each) {
-  std::vector<std::string> list{"--kernel", each.kernel,
-                                "--check",  "--hidden",
-                                std::to_string(each.hidden), "--topk",
-                                "4",        "--stages",
-                                std::to_string(stages), "--groups",
-                                std::to_string(each.groups), "--grid",
+  std::vector<std::string> list{"--kernel",
+                                each.kernel,
+                                "--check",
+                                "--hidden",
+                                std::to_string(each.hidden),
+                                "--topk",
+                                "4",
+                                "--stages",
+                                std::to_string(stages),
+                                "--groups",
+                                std::to_string(each.groups),
+                                "--grid",
                                 std::to_string(each.grid)};
   if (each.programmatic)
     list.push_back("--programmatic");

@@ -37,9 +37,9 @@ struct LaunchConfig {
   uint32_t block = 1;   ///< threads
   uint32_t cluster = 1; ///< CTAs per cluster
   uint32_t dynamicSharedBytes = 0;
-  bool cooperative = false;  ///< all CTAs resident at once; a grid that cannot be is refused before it is launched
+  bool cooperative = false;   ///< all CTAs resident at once; a grid that cannot be is refused before it is launched
   bool checkResidency = true; ///< false leaves it to CUDA to refuse such a grid (error 720); the emulator always does
-  bool programmatic = false; ///< may start before its predecessor on the stream ends: the kernel waits for it itself
+  bool programmatic = false;  ///< may start before its predecessor on the stream ends: the kernel waits for it itself
 };
 
 /// Handles are valid for the driver that made them, until they are destroyed or the driver is.
@@ -102,8 +102,8 @@ public:
   /// `params` is the kernel's parameter buffer, laid out as a C struct; it is copied.
   virtual Status launch(StreamId stream, KernelId kernel, const LaunchConfig &config,
                         std::span<const std::byte> params) = 0;
-  /// CTAs of a launch of this shape that the kernel's device can hold at once when nothing else runs there; the grid does
-  /// not matter.
+  /// CTAs of a launch of this shape that the kernel's device can hold at once when nothing else runs there; the grid
+  /// does not matter.
   virtual Result<uint32_t> residentCtas(KernelId kernel, const LaunchConfig &config);
 
   /// Everything enqueued on the stream between the two calls becomes a graph instead of running.

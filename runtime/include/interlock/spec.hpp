@@ -23,8 +23,9 @@ enum class Schedule : uint8_t { gridStride, claimed };
 /// fence behind it (PTX ISA 8.6, sm_90), or `.acquire.cluster` on the wait itself.
 enum class WaitStrategy : uint8_t { relaxedFence, acquire };
 /// What a launch must grant a kernel so that its waits end; the compiler derives it from the kernel's code. Each grants
-/// what those before it do: nothing; that a cluster's CTAs run together, which clusters always do; that CTAs are started
-/// in the order of their index; that the kernels of other ranks run meanwhile; that the whole grid is resident at once.
+/// what those before it do: nothing; that a cluster's CTAs run together, which clusters always do; that CTAs are
+/// started in the order of their index; that the kernels of other ranks run meanwhile; that the whole grid is resident
+/// at once.
 enum class LaunchMode : uint8_t { any, cluster, forward, peers, cooperative };
 
 /// The MoE layer and its wire format: what dispatch and combine have in common, and what the symmetric window depends
@@ -56,7 +57,7 @@ struct KernelSpec {
   uint32_t blockThreads = 512; ///< threads per CTA: a multiple of the warp width, at most 1024
   uint32_t tileTokens = 8;     ///< consecutive tokens per tile: 1, 2, 4, 8, 16 or 32
   WaitStrategy wait = WaitStrategy::relaxedFence;
-  uint32_t stages = 0;       ///< local kernels: of the ring in shared memory that bulk copies go through; 0: plain packets
+  uint32_t stages = 0; ///< local kernels: of the ring in shared memory that bulk copies go through; 0: plain packets
   bool programmatic = false; ///< local kernels: may start before its predecessor on the stream ends (sm_90)
 
   bool operator==(const KernelSpec &) const = default;
@@ -64,7 +65,8 @@ struct KernelSpec {
 
 /// A local kernel of rows of `dtype` with the geometry that was found good for its target. What a local kernel does not
 /// depend on is at its least, so that equal kernels have equal specs.
-KernelSpec localKernel(KernelKind kind, uint32_t topk, uint32_t hidden, DType dtype, std::string_view target = "sm_90a");
+KernelSpec localKernel(KernelKind kind, uint32_t topk, uint32_t hidden, DType dtype,
+                       std::string_view target = "sm_90a");
 inline bool isLocal(KernelKind kind) {
   return kind == KernelKind::dispatchEpilogue || kind == KernelKind::combinePrologue;
 }

@@ -296,3 +296,11 @@ func.func @shared_only_value(%b: !sync.barrier) {
 
 // expected-error @+1 {{expected `sync.shared_only`, the only attribute of the sync dialect, got `sync.shared`}}
 func.func private @unknown_attribute() attributes {sync.shared}
+
+// -----
+
+func.func @no_barriers() {
+  // expected-error @+1 {{'sync.barrier_alloc' op expected a count of barriers to be at least 1, got 0}}
+  %b = sync.barrier_alloc count = 0 : !sync.barrier
+  return
+}

@@ -1,3 +1,4 @@
+// Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 // RUN: interlock-opt %s --ep-derive-launch-mode -split-input-file | FileCheck %s
 
 // Nobody outside the CTA is waited for; taking a ticket is no wait.

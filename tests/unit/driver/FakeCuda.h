@@ -8,10 +8,10 @@
 struct FakeCudaState {
   // Told.
   int devices = 1, major = 9, minor = 0, version = 12040;
-  int peers = 1;                                 ///< whether devices reach each other
-  const char *failing = "";                      ///< name of the call that fails
-  int failingMapping = 0;                        ///< the cuMemMap that fails, counting those that are alive from 1
-  int failure = 0;                               ///< with this CUresult
+  int peers = 1;            ///< whether devices reach each other
+  const char *failing = ""; ///< name of the call that fails
+  int failingMapping = 0;   ///< the cuMemMap that fails, counting those that are alive from 1
+  int failure = 0;          ///< with this CUresult
   int ctasPerMultiprocessor = 4, clustersAtOnce = 40;
   const char *jitLog = "";                       ///< what the assembler says when loading fails
   int virtualMemory = 1, exportsDescriptors = 1; ///< what every device says of itself
