@@ -5,8 +5,8 @@
 // Protocol. Each source owns a region of every destination's landing buffer and fills it in its own token order, so a
 // row's slot is the number of earlier tokens that go to the same rank: every CTA finds it by counting the ids before its
 // tile (a few bytes per token, from L2), and nothing is exchanged before data moves. The CTA that is done last writes the
-// counts, signals every rank, waits for every rank's signal, and leaves the counters ready for the next launch. No CTA
-// waits for another CTA of its own grid, so any grid is right and the launch is not cooperative.
+// counts, signals every rank, waits for every rank's signal, and leaves the counters ready for the next launch. The only
+// CTA of its own grid that a CTA waits for is CTA 0, which waits for none, so any grid is right.
 //
 // Memory order. Rows are plain stores; ticket and `arrived` signal publish them (facts 1 and 2 of common.mlir). A landing
 // buffer is written again only after every destination has started a later operation than the one that filled it:

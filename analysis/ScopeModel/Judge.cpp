@@ -155,6 +155,7 @@ std::vector<Finding> judge(const Program &program) {
   judgeProgress(judge);
   judgeCost(judge);
   judgeRaces(judge);
+  judgeRings(judge);
   std::stable_sort(judge.findings.begin(), judge.findings.end(), [](const Finding &a, const Finding &b) {
     return std::tuple(a.place.line, a.place.column, b.severity) < std::tuple(b.place.line, b.place.column, a.severity);
   });

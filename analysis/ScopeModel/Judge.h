@@ -64,5 +64,6 @@ void judgeAccesses(Judge &judge);     ///< SL19, SL20
 void judgeProgress(Judge &judge);     ///< SL26, SL27
 void judgeCost(Judge &judge);         ///< SL28
 void judgeRaces(Judge &judge);        ///< SL30, SL31, and SL03 of what is announced for others
+void judgeRings(Judge &judge);        ///< SL32: slots that bulk copies fill or empty
 
 } // namespace interlock::scope

@@ -90,7 +90,7 @@ public:
           sharedMemory(block, event, b, state, set);
           acrossCtas(block, event, b, state);
         }
-      narrow(event);
+      narrow(block, event);
       unordered.apply(set, event);
     });
   }
@@ -171,7 +171,7 @@ private:
   }
 
   /// Two strong accesses are one order only if the scope of each includes the other's thread.
-  void narrow(uint32_t event) {
+  void narrow(uint32_t block, uint32_t event) {
     const Event &e = judge.program.events[event];
     if (!isStrong(e))
       return;
@@ -179,7 +179,11 @@ private:
     if (!access->known() || access->perCta)
       return;
     const Object &object = judge.object(*access);
-    if (object.space != Space::global || object.evidence == Evidence::assumed || e.scope >= object.reach)
+    // Of memory that nothing is said of this much is known: a place that is the same for all CTAs is shared by all of
+    // them.
+    bool shared =
+        e.kind != EventKind::load && access->single && judge.program.blocks[block].actor.ctas == Actor::Ctas::all;
+    if (object.space != Space::global || (object.evidence == Evidence::assumed && !shared) || e.scope >= object.reach)
       return;
     bool written = e.kind != EventKind::load;
     for (Site s : sites.byObject[access->object])

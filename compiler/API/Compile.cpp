@@ -55,6 +55,7 @@ public:
     keep("expanded", [&] { return lines.text() + "\n"; });
     ILK_RETURN_IF_ERROR(findKernel());
     ILK_RETURN_IF_ERROR(step("verify", "verified", addVerifyPasses));
+    findLaunchMode();
     SourceLines::apply(*module);
     ILK_RETURN_IF_ERROR(step("lower", "lowered", addLoweringPasses));
     if (wants("llvm") || wants("ptx") || wants("cubin") || wants("meta"))
@@ -108,8 +109,27 @@ private:
       auto value = kernels[0]->getAttrOfType<IntegerAttr>(name);
       return value ? uint32_t(value.getInt()) : 1u;
     };
-    facts = {kernels[0].getName().str(), number(ep::blockThreadsAttrName), number(ep::clusterAttrName)};
+    facts.entry = kernels[0].getName().str();
+    facts.blockThreads = number(ep::blockThreadsAttrName);
+    facts.cluster = number(ep::clusterAttrName);
     return {};
+  }
+
+  /// What ep-derive-launch-mode left at the kernel.
+  void findLaunchMode() {
+    for (func::FuncOp function : module->getOps<func::FuncOp>()) {
+      auto mode = function->getAttrOfType<StringAttr>(ep::launchModeAttrName);
+      auto waits = function->getAttrOfType<ArrayAttr>(ep::launchWaitsAttrName);
+      if (!mode)
+        continue;
+      facts.launchMode = mode.str();
+      for (Attribute each : waits ? waits.getValue() : ArrayRef<Attribute>()) {
+        nlohmann::json wait = nlohmann::json::object();
+        for (NamedAttribute field : cast<DictionaryAttr>(each))
+          wait[field.getName().str()] = cast<StringAttr>(field.getValue()).str();
+        facts.launchWaits.push_back(std::move(wait));
+      }
+    }
   }
 
   bool wants(const std::string &part) const { return request.parts.contains(part); }
@@ -194,8 +214,9 @@ private:
             {"block_threads", facts.blockThreads},
             {"cluster", facts.cluster},
             {"shared_bytes", output.sharedBytes},
-            // No operation of the dialects waits for the grid, so no kernel needs its CTAs to be resident together.
-            {"cooperative", false},
+            {"launch_mode", facts.launchMode},
+            {"launch_waits", facts.launchWaits},
+            {"cooperative", facts.launchMode == name(LaunchMode::cooperative)},
             {"remarks", remarks},
             {"findings", findings},
             {"timings_ms", timings},
@@ -205,6 +226,8 @@ private:
   struct KernelFacts {
     std::string entry;
     uint32_t blockThreads = 0, cluster = 1;
+    std::string launchMode = std::string(name(LaunchMode::any));
+    nlohmann::json launchWaits = nlohmann::json::array();
   };
 
   const CompileRequest &request;

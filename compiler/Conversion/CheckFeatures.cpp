@@ -13,12 +13,12 @@ namespace {
 
 /// What an operation needs of the chip, or the pass that should have lowered it.
 struct Need {
-  enum Kind { nothing, clusters, asyncBarrier, launchControl, lowered } kind = nothing;
+  enum Kind { nothing, clusters, asyncBarrier, launchControl, dependentLaunch, lowered } kind = nothing;
   const char *pass = nullptr;
 };
 
 Need needOf(Operation *op) {
-  if (isa<ep::DispatchOp, ep::CombineOp>(op))
+  if (ep::isStage(op))
     return {Need::lowered, "ep-expand-stages"};
   if (isa<ep::ForEachTileOp>(op))
     return {Need::lowered, "ep-lower-tiles"};
@@ -37,6 +37,8 @@ Need needOf(Operation *op) {
     return {Need::clusters};
   if (isa<sync::BarrierExpectTxOp, sync::BulkCopyOp, sync::BulkCommitOp, sync::BulkWaitOp, sync::ProxyFenceOp>(op))
     return {Need::asyncBarrier};
+  if (isa<sync::DependencyWaitOp, sync::LaunchDependentsOp>(op))
+    return {Need::dependentLaunch};
   return {};
 }
 
@@ -55,6 +57,9 @@ LogicalResult checkNeed(Operation *op, const TargetInfo &target) {
     return refuse(op, "asynchronous copies that complete on barriers", target);
   if (need.kind == Need::launchControl && !hasLaunchControl(target))
     return refuse(op, "cluster launch control", target);
+  // PTX ISA, "griddepcontrol": sm_90 or later.
+  if (need.kind == Need::dependentLaunch && target.computeCapability < 90)
+    return refuse(op, "programmatic dependent launch", target);
   return success();
 }
 

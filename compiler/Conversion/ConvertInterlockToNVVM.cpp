@@ -89,8 +89,8 @@ struct ConvertInterlockToNVVMPass : impl::ConvertInterlockToNVVMBase<ConvertInte
     function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), shape(number(ep::blockThreadsAttrName)));
     if (cluster > 1)
       function->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(), shape(cluster));
-    for (StringRef name :
-         {ep::kernelAttrName, ep::blockThreadsAttrName, ep::clusterAttrName, ep::waitAttrName, ep::releaseAttrName})
+    for (StringRef name : {ep::kernelAttrName, ep::blockThreadsAttrName, ep::clusterAttrName, ep::waitAttrName,
+                           ep::releaseAttrName, ep::launchModeAttrName, ep::launchWaitsAttrName})
       function->removeAttr(name);
   }
 

@@ -46,7 +46,15 @@ Replacement lowerSharedAlloc(sync::SharedAllocOp op, sync::SharedAllocOp::Adapto
 Replacement lowerBarrierAlloc(sync::BarrierAllocOp op, sync::BarrierAllocOp::Adaptor, Builder &b,
                               const Context &context) {
   constexpr uint64_t align = 8; // PTX ISA, "Size and alignment of mbarrier object"
-  return {makeStorage(op, b.getI64Type(), align, b, context)};
+  Type type = b.getI64Type();
+  if (op.getCount())
+    type = LLVM::LLVMArrayType::get(type, *op.getCount());
+  return {makeStorage(op, type, align, b, context)};
+}
+
+Replacement lowerBarrierAt(sync::BarrierAtOp, sync::BarrierAtOp::Adaptor operands, Builder &b, const Context &) {
+  Value first = operands.getBarrier();
+  return {LLVM::GEPOp::create(b, first.getType(), b.getI64Type(), first, ArrayRef<LLVM::GEPArg>{operands.getIndex()})};
 }
 
 //===----------------------------------------------------------------------===//
@@ -209,7 +217,7 @@ Replacement lowerClusterWait(sync::ClusterWaitOp, sync::ClusterWaitOp::Adaptor, 
 } // namespace
 
 void addSyncBarrierPatterns(RewritePatternSet &patterns, const Context &context) {
-  add(patterns, context, lowerSharedAlloc, lowerBarrierAlloc, lowerBarrierInit, lowerBarrierArrive,
+  add(patterns, context, lowerSharedAlloc, lowerBarrierAlloc, lowerBarrierAt, lowerBarrierInit, lowerBarrierArrive,
       lowerBarrierExpectTx, lowerBarrierTryWait, lowerStoreAsync, lowerBulkCopy, lowerBulkCommit, lowerBulkWait,
       lowerTryCancel, lowerIsCanceled, lowerCanceledCta, lowerCtaBarrier, lowerWarpBarrier, lowerClusterArrive,
       lowerClusterWait);

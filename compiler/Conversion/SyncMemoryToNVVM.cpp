@@ -130,11 +130,21 @@ Replacement lowerClock(sync::ClockOp, sync::ClockOp::Adaptor, Builder &b, const 
   return {NVVM::GlobalTimerOp::create(b, b.getI64Type())};
 }
 
+Replacement lowerDependencyWait(sync::DependencyWaitOp, sync::DependencyWaitOp::Adaptor, Builder &b, const Context &) {
+  NVVM::GriddepcontrolOp::create(b, NVVM::GridDepActionKind::wait);
+  return {};
+}
+Replacement lowerLaunchDependents(sync::LaunchDependentsOp, sync::LaunchDependentsOp::Adaptor, Builder &b,
+                                  const Context &) {
+  NVVM::GriddepcontrolOp::create(b, NVVM::GridDepActionKind::launch_dependents);
+  return {};
+}
+
 } // namespace
 
 void addSyncMemoryPatterns(RewritePatternSet &patterns, const Context &context) {
   add(patterns, context, lowerFence, lowerProxyFence, lowerInitFence, lowerSignalSet, lowerSignalLoad, lowerSignalAdd,
-      lowerAtomic, lowerClock);
+      lowerAtomic, lowerClock, lowerDependencyWait, lowerLaunchDependents);
 }
 
 } // namespace interlock::nvvm

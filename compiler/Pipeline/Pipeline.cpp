@@ -75,6 +75,7 @@ void addExpandPasses(OpPassManager &passes, const PipelineOptions &options) {
 void addVerifyPasses(OpPassManager &passes, const PipelineOptions &options) {
   passes.addNestedPass<func::FuncOp>(createInferScopes());
   passes.addNestedPass<func::FuncOp>(createVerifyScopes());
+  passes.addNestedPass<func::FuncOp>(createDeriveLaunchMode());
 }
 
 void addLoweringPasses(OpPassManager &passes, const PipelineOptions &options) {

@@ -79,7 +79,9 @@ struct ExpandStagesPass : impl::ExpandStagesBase<ExpandStagesPass> {
     // The entry takes the stage's name.
     StringAttr symbol = stage->getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName());
     Block *body = getOperation().getBody();
-    for (StringRef source : {StringRef("common.mlir"), StringRef(file)}) {
+    // What stages share: those of the symmetric window their signals, the local ones their lists.
+    StringRef shared = isLocal(spec->kernel) ? "local.mlir" : "common.mlir";
+    for (StringRef source : {shared, StringRef(file)}) {
       OwningOpRef<ModuleOp> module = parseTemplate(stage, preamble, templateDir, source);
       if (!module)
         return failure();
@@ -98,7 +100,7 @@ struct ExpandStagesPass : impl::ExpandStagesBase<ExpandStagesPass> {
   void runOnOperation() override {
     SmallVector<Operation *> stages;
     for (Operation &op : getOperation().getOps())
-      if (isa<ep::DispatchOp, ep::CombineOp>(op))
+      if (ep::isStage(&op))
         stages.push_back(&op);
     // The templates' private functions are specialised to their stage, so two stages cannot share a module.
     if (stages.size() > 1) {

@@ -61,8 +61,8 @@ private:
   /// Storage, and barriers initialised by one thread and made visible to every thread that will use them.
   void allocate() {
     for (int64_t stage = 0; stage < stages; ++stage) {
-      full.push_back(sync::BarrierAllocOp::create(b));
-      empty.push_back(sync::BarrierAllocOp::create(b));
+      full.push_back(sync::BarrierAllocOp::create(b, IntegerAttr()));
+      empty.push_back(sync::BarrierAllocOp::create(b, IntegerAttr()));
       slots.push_back(sync::SharedAllocOp::create(b, sync::PtrType::get(b.getContext(), sync::Space::shared),
                                                   b.getI64IntegerAttr(payloadBytes),
                                                   b.getI64IntegerAttr(std::min(payloadBytes, packetBytes))));

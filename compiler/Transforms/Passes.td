@@ -85,6 +85,35 @@ def VerifyScopes : Pass<"sync-verify-scopes", "mlir::func::FuncOp"> {
   }];
 }
 
+def DeriveLaunchMode : Pass<"ep-derive-launch-mode", "mlir::func::FuncOp"> {
+  let summary = "Say of each kernel what a launch must grant it so that its waits end";
+  let description = [{
+    Every wait of a kernel is looked at: for whom can it wait? Each answer names what the launch must grant, and the
+    kernel's mode is the most demanding of them.
+
+    | mode | a CTA waits | the launch grants |
+    | --- | --- | --- |
+    | `any` | for threads of its own CTA at most | nothing: any grid, resident or not |
+    | `cluster` | for CTAs of its cluster | a cluster launch, whose CTAs always run together |
+    | `forward` | for CTAs that were started before it: those with a lower ticket, or CTA 0 | that CTAs are started in the order of their index, as they are on all chips we know |
+    | `peers` | for a signal that another rank's kernel sets, or nobody in sight | that those kernels run meanwhile: on GPUs of their own, or with the sum of the grids resident |
+    | `cooperative` | for CTAs of its grid that may come later | a cooperative launch: the whole grid resident at once |
+
+    Waits are those of hand-offs and barriers, of `sync.signal_wait`, and loops that end by what they read from memory. Who
+    can end one is found by who writes the place: a CTA that is the only one with its ticket or index waits for itself
+    only; what is not understood is taken for the whole grid. The mode becomes the kernel's `ep.launch_mode`, the waits
+    that ask for more than `any` its `ep.launch_waits`, each with its place. A mode that a module states must be the
+    derived one.
+
+    ```mlir
+    func.func @k(%a: i64, …) attributes {ep.kernel, …} {…}
+    // becomes
+    func.func @k(%a: i64, …) attributes {ep.kernel, …, ep.launch_mode = "cooperative", ep.launch_waits = [
+      {at = "k.mlir:12:5", because = "…", mode = "cooperative", operation = "sync.signal_wait"} ]} {…}
+    ```
+  }];
+}
+
 def LowerHandoffs : Pass<"sync-lower-handoffs", "mlir::func::FuncOp"> {
   let summary = "Turn hand-offs into a full and an empty barrier per stage, slots, and operations on them";
   let description = [{

@@ -101,9 +101,17 @@ bool isUniform(Value value) {
 
 ScopeAddresses::Place ScopeAddresses::placeOf(Value pointer) {
   Place place;
-  while (auto offset = pointer.getDefiningOp<ep::OffsetOp>()) {
-    add(place.form, offset.getBytes(), 1, 0);
-    pointer = offset.getPointer();
+  constexpr int64_t barrierBytes = 8; // PTX ISA, "Size and alignment of mbarrier object"
+  for (;;) {
+    if (auto offset = pointer.getDefiningOp<ep::OffsetOp>()) {
+      add(place.form, offset.getBytes(), 1, 0);
+      pointer = offset.getPointer();
+    } else if (auto one = pointer.getDefiningOp<sync::BarrierAtOp>()) {
+      add(place.form, one.getIndex(), barrierBytes, 0);
+      pointer = one.getBarrier();
+    } else {
+      break;
+    }
   }
   Operation *op = pointer.getDefiningOp();
   if (isa_and_nonnull<sync::SharedAllocOp, sync::BarrierAllocOp>(op)) {

@@ -38,14 +38,16 @@ public:
   /// Whether it is a region of the symmetric window that other ranks read or write, as far as has been seen.
   bool isShared(uint32_t object) const { return program.objects[object].reach == scope::Scope::sys; }
 
-private:
+  /// Where a pointer leads, without an object made of it.
   struct Place {
     const void *root = nullptr; ///< the allocation or the argument that the address begins with; null: not known
     bool window = false, shared = false;
     bool peer = false; ///< in a window that may be another rank's
     LinearForm form;
   };
-  Place placeOf(mlir::Value pointer);
+  static Place placeOf(mlir::Value pointer);
+
+private:
   uint32_t objectAt(const Place &place);
   uint32_t formulaOf(const LinearForm &form);
   void describeTerms(scope::Access &access, const LinearForm &form, uint32_t bytes);

@@ -105,6 +105,8 @@ public:
         .Case<sync::WarpBarrierOp>([&](auto) { make(EventKind::warpBarrier); })
         .Case<sync::ClusterArriveOp>([&](auto arrive) { cluster(EventKind::clusterArrive, arrive.getSem()); })
         .Case<sync::ClusterWaitOp>([&](auto wait) { cluster(EventKind::clusterWait, wait.getSem()); })
+        .Case<sync::DependencyWaitOp>([&](auto) { make(EventKind::gridWait); })
+        .Case<sync::LaunchDependentsOp>([&](auto) { make(EventKind::gridLaunch); })
         .Case<sync::HandoffOp>([&](auto handoff) { tellHandoff(handoff); })
         .Case<sync::ProducerAcquireOp, sync::ProducerTailOp>(
             [&](auto wait) { waitOf(wait, "the empty barriers of a hand-off"); })

@@ -51,7 +51,23 @@ FailureOr<DType> dtypeOf(Operation *stage, StringRef attribute) {
 
 } // namespace
 
-llvm::StringRef entryName(KernelKind kind) { return kind == KernelKind::combine ? "ep_combine" : "ep_dispatch"; }
+std::string entryName(KernelKind kind) { return "ep_" + std::string(name(kind)); }
+
+static void buildLocalStage(OpBuilder &builder, Location loc, const KernelSpec &spec) {
+  bool prologue = spec.kernel == KernelKind::combinePrologue;
+  OperationState state(loc, prologue ? ep::CombinePrologueOp::getOperationName()
+                                     : ep::DispatchEpilogueOp::getOperationName());
+  auto number = [&](StringRef name, uint32_t value) { state.addAttribute(name, builder.getI32IntegerAttr(value)); };
+  state.addAttribute(SymbolTable::getSymbolAttrName(), builder.getStringAttr(entryName(spec.kernel)));
+  number("topk", spec.layer.topk);
+  number("hidden", spec.layer.hidden);
+  DType dtype = prologue ? spec.layer.combineDType : spec.layer.dtype;
+  state.addAttribute("dtype", TypeAttr::get(elementType(builder, dtype)));
+  number("stages", spec.stages);
+  number("block_threads", spec.blockThreads);
+  state.addAttribute("programmatic", builder.getBoolAttr(spec.programmatic));
+  builder.create(state);
+}
 
 OwningOpRef<ModuleOp> buildStageModule(MLIRContext &context, const KernelSpec &spec) {
   context.loadDialect<ep::EPDialect>();
@@ -61,6 +77,10 @@ OwningOpRef<ModuleOp> buildStageModule(MLIRContext &context, const KernelSpec &s
   (*module)->setAttr(targetAttrName, builder.getStringAttr(spec.target));
   builder.setInsertionPointToEnd(module->getBody());
 
+  if (isLocal(spec.kernel)) {
+    buildLocalStage(builder, loc, spec);
+    return module;
+  }
   const LayerSpec &layer = spec.layer;
   bool combine = spec.kernel == KernelKind::combine;
   OperationState state(loc, combine ? ep::CombineOp::getOperationName() : ep::DispatchOp::getOperationName());
@@ -99,7 +119,27 @@ FailureOr<TargetInfo> targetOf(Operation *op) {
   return *target;
 }
 
+static FailureOr<KernelSpec> specOfLocalStage(Operation *stage) {
+  FailureOr<TargetInfo> target = targetOf(stage);
+  FailureOr<DType> dtype = dtypeOf(stage, "dtype");
+  if (failed(target) || failed(dtype))
+    return failure();
+  auto number = [&](StringRef name) {
+    return static_cast<uint32_t>(stage->getAttrOfType<IntegerAttr>(name).getValue().getZExtValue());
+  };
+  KernelKind kind = isa<ep::CombinePrologueOp>(stage) ? KernelKind::combinePrologue : KernelKind::dispatchEpilogue;
+  KernelSpec spec = localKernel(kind, number("topk"), number("hidden"), *dtype, target->name);
+  spec.stages = number("stages");
+  spec.blockThreads = number("block_threads");
+  spec.programmatic = stage->getAttrOfType<BoolAttr>("programmatic").getValue();
+  if (Status valid = validate(spec); !valid)
+    return stage->emitError() << valid.error().message;
+  return spec;
+}
+
 FailureOr<KernelSpec> specOfStage(Operation *stage) {
+  if (isa<ep::DispatchEpilogueOp, ep::CombinePrologueOp>(stage))
+    return specOfLocalStage(stage);
   KernelSpec spec;
   FailureOr<TargetInfo> target = targetOf(stage);
   FailureOr<DType> dtype = dtypeOf(stage, "dtype"), combineDType = dtypeOf(stage, "combine_dtype");

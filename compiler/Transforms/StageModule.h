@@ -12,8 +12,8 @@ namespace interlock {
 
 /// The attribute of a module that names the chip it is for: `ep.target = "sm_90a"`.
 inline constexpr llvm::StringLiteral targetAttrName = "ep.target";
-/// The symbol that a stage made from a spec gets, and thus the kernel's entry: `ep_dispatch`, `ep_combine`.
-llvm::StringRef entryName(KernelKind kind);
+/// The symbol that a stage made from a spec gets, and thus the kernel's entry: `ep_dispatch`, `ep_combine`, …
+std::string entryName(KernelKind kind);
 
 /// A module for `spec.target` with one stage operation; the spec must be valid.
 mlir::OwningOpRef<mlir::ModuleOp> buildStageModule(mlir::MLIRContext &context, const KernelSpec &spec);

@@ -1,6 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 #include "compiler/Transforms/TemplatePreamble.h"
 
+#include "runtime/Spec/LocalKernels.h"
 #include "runtime/Spec/WindowLayout.h"
 
 #include <fmt/format.h>
@@ -125,10 +126,51 @@ void addGeometry(Preamble &p, const KernelSpec &spec, const TargetInfo &target) 
   p.integer("warps_weights_bytes", uint64_t(warps) * layer.topk * 4, 64);
 }
 
+void addLocal(Preamble &p, const KernelSpec &spec, const TargetInfo &target) {
+  uint64_t rowBytes = localRowBytes(spec);
+  uint32_t warps = spec.blockThreads / target.warpWidth;
+  p.integer("topk", spec.layer.topk, 32);
+  p.integer("topk_bytes", uint64_t(spec.layer.topk) * 4, 64);
+  p.integer("row_stride", rowBytes, 64);
+  p.integer("packets", rowBytes / packetBytes, 32);
+  p.integer("block_threads", spec.blockThreads, 32);
+  p.integer("warp_width", target.warpWidth, 32);
+  p.integer("bad_token", localBadToken, 32);
+  p.integer("bad_row", localBadRow, 32);
+  p.flag("bulk", spec.stages != 0);
+  p.flag("programmatic", spec.programmatic);
+  // Without a ring its constants still stand in what folds away.
+  KernelSpec ringed = spec;
+  ringed.stages = std::max(spec.stages, 2u);
+  ringed.blockThreads = std::max(spec.blockThreads, 2 * target.warpWidth);
+  LocalRing ring = localRing(spec.stages ? spec : ringed);
+  uint32_t stages = ringed.stages, ahead = stages / 2;
+  p.integer("stages", stages, 32);
+  // dispatch_epilogue: loads that are in flight; the other stages are being stored from
+  p.integer("ahead", ahead, 32);
+  p.integer("stores_in_flight", stages - ahead - 1, 32);
+  p.integer("consumers", std::max(1u, warps - 1), 32);
+  p.integer("chunks", ring.chunks, 32);
+  p.integer("last_chunk", ring.chunks - 1, 32);
+  p.integer("chunk_packets", ring.chunkPackets, 32);
+  p.integer("tail_packets", ring.tailPackets, 32);
+  p.integer("chunk_bytes", uint64_t(ring.chunkPackets) * packetBytes, 32);
+  p.integer("tail_bytes", uint64_t(ring.tailPackets) * packetBytes, 32);
+  p.integer("chunk_stride", uint64_t(ring.chunkPackets) * packetBytes, 64);
+  p.integer("ring_bytes", uint64_t(ring.chunkPackets) * packetBytes * stages, 64);
+}
+
 } // namespace
 
 std::string templatePreamble(const KernelSpec &spec, const TargetInfo &target) {
   Preamble p;
+  if (isLocal(spec.kernel)) {
+    DType dtype = spec.kernel == KernelKind::combinePrologue ? spec.layer.combineDType : spec.layer.dtype;
+    p.line(fmt::format("!elem = {}", mlirType(dtype)));
+    p.line(fmt::format("!acc = vector<{}xf32>", packetBytes / byteSize(dtype)));
+    addLocal(p, spec, target);
+    return p.take();
+  }
   DType dtype = spec.kernel == KernelKind::combine ? spec.layer.combineDType : spec.layer.dtype;
   p.line(fmt::format("!elem = {}", mlirType(dtype)));
   p.line(fmt::format("!acc = vector<{}xf32>", packetBytes / byteSize(dtype)));

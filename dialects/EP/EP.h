@@ -21,8 +21,19 @@ inline constexpr llvm::StringLiteral blockThreadsAttrName = "ep.block_threads";
 inline constexpr llvm::StringLiteral clusterAttrName = "ep.cluster";
 inline constexpr llvm::StringLiteral waitAttrName = "ep.wait";
 inline constexpr llvm::StringLiteral releaseAttrName = "ep.release";
+inline constexpr llvm::StringLiteral launchModeAttrName = "ep.launch_mode";
+inline constexpr llvm::StringLiteral launchWaitsAttrName = "ep.launch_waits";
 
 } // namespace interlock::ep
 
 #define GET_OP_CLASSES
 #include "dialects/EP/EPOps.h.inc"
+
+namespace interlock::ep {
+
+/// Operations that stand for a whole kernel.
+inline bool isStage(mlir::Operation *op) {
+  return mlir::isa<DispatchOp, CombineOp, DispatchEpilogueOp, CombinePrologueOp>(op);
+}
+
+} // namespace interlock::ep

@@ -20,7 +20,8 @@ def EP_Dialect : Dialect {
     Attributes on others' operations: `ep.target` names the chip of a module, `ep.kernel` marks a function as a kernel,
     `ep.block_threads` says how many threads its CTAs have and `ep.cluster` how many CTAs its clusters. How a kernel waits
     and releases across CTAs is said by `ep.wait` ("relaxed-fence" or "acquire") and `ep.release` ("restricted-fence" or
-    "arrive"), which `sync-lower-waits` reads.
+    "arrive"), which `sync-lower-waits` reads. `ep.launch_mode` and `ep.launch_waits` are what `ep-derive-launch-mode` found
+    out about a kernel, and never anybody's to state.
 
     The plain accesses here are *weak*: they are ordered only by the operations of the `sync` dialect around them ([PTX
     memory consistency

@@ -132,9 +132,14 @@ LogicalResult EPDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
     count = number.getInt();
   if (name == blockThreadsAttrName)
     return count && *count >= 1 && *count <= 1024 ? success() : wrong("an i32 from 1 to 1024");
+  if (name == launchModeAttrName)
+    return text ? success() : wrong("the name of a launch mode, a string");
+  if (name == launchWaitsAttrName)
+    return isa<ArrayAttr>(value) ? success() : wrong("a list of waits");
   if (name == clusterAttrName)
     return count && llvm::is_contained({1, 2, 4, 8}, *count) ? success() : wrong("1, 2, 4 or 8, of type i32");
   return op->emitError() << "expected an attribute of the ep dialect (`" << targetAttrName << "`, `" << kernelAttrName
                          << "`, `" << blockThreadsAttrName << "`, `" << clusterAttrName << "`, `" << waitAttrName
-                         << "`, `" << releaseAttrName << "`), got `" << name << "`";
+                         << "`, `" << releaseAttrName << "`, `" << launchModeAttrName << "`, `" << launchWaitsAttrName
+                         << "`), got `" << name << "`";
 }

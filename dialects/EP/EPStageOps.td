@@ -80,4 +80,62 @@ def EP_CombineOp : EP_StageOp<"combine"> {
                                   "`)` `\\n` ` ` `kernel` `(`", kernelFormat, "`)` attr-dict");
 }
 
+//===----------------------------------------------------------------------===//
+// Local stages: on one GPU, before and behind the experts
+//===----------------------------------------------------------------------===//
+
+/// What a local stage says.
+class EP_LocalStageOp<string mnemonic> : EP_Op<mnemonic, [Symbol]> {
+  let arguments = (ins SymbolNameAttr:$sym_name, I32Attr:$topk, I32Attr:$hidden, TypeAttr:$dtype, I32Attr:$stages,
+                       I32Attr:$block_threads, BoolAttr:$programmatic);
+  let assemblyFormat = [{
+    $sym_name `\n` ` ` `rows` `(` `topk` `=` $topk `,` `hidden` `=` $hidden `,` `dtype` `=` $dtype `)` `\n` ` `
+    `kernel` `(` `stages` `=` $stages `,` `block_threads` `=` $block_threads `,` `programmatic` `=` $programmatic `)`
+    attr-dict}];
+  let hasVerifier = 1;
+}
+
+defvar localText = [{
+    *Rows*: `hidden` elements of type `dtype` each; a group is one token's row and up to `topk` rows of local experts, of
+    which each is named by one group only. *Kernel*: `stages` of the ring in shared memory through which bulk copies go,
+    0 for plain packets, which is what a chip without them has; `block_threads` of a CTA; `programmatic`, whether the kernel
+    may be started before its predecessor on the stream has ended ([`sync.dependency_wait`](Sync.md#syncdependency_wait-interlocksyncdependencywaitop)).
+
+    CTA c of n takes the groups c, c + n, …, writes only the rows of its groups and waits for nobody outside itself, so any
+    grid is right and none needs to be resident as a whole (PTX ISA, [“Thread
+    hierarchy”](https://docs.nvidia.com/cuda/parallel-thread-execution/index.html#thread-hierarchy)). The arrays are
+    described in `runtime/Spec/LocalKernels.h`.
+}];
+
+def EP_DispatchEpilogueOp : EP_LocalStageOp<"dispatch_epilogue"> {
+  let summary = "Kernel: copy every received token's row to the rows of its local experts";
+  let description = !strconcat([{
+    A token arrives once at a rank; each of its experts there gets a copy.
+
+  }], localText, [{
+
+    ```mlir
+    ep.dispatch_epilogue @ep_dispatch_epilogue
+      rows(topk = 8, hidden = 7168, dtype = bf16)
+      kernel(stages = 6, block_threads = 32, programmatic = false)
+    ```
+  }]);
+}
+
+def EP_CombinePrologueOp : EP_LocalStageOp<"combine_prologue"> {
+  let summary = "Kernel: reduce the rows of every token's local experts to the one row that goes back";
+  let description = !strconcat([{
+    The sum is taken in f32 from +0, in the order in which the group names the rows, by `fma(weight, row, sum)`, and is
+    rounded once. `dtype` is f32, f16 or bf16.
+
+  }], localText, [{
+
+    ```mlir
+    ep.combine_prologue @ep_combine_prologue
+      rows(topk = 8, hidden = 7168, dtype = bf16)
+      kernel(stages = 6, block_threads = 480, programmatic = true)
+    ```
+  }]);
+}
+
 #endif // INTERLOCK_DIALECTS_EP_STAGE_OPS

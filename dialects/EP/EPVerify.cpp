@@ -74,6 +74,29 @@ template <typename StageOp> LogicalResult verifyStage(StageOp op, KernelKind kin
   return success();
 }
 
+template <typename StageOp> LogicalResult verifyLocalStage(StageOp op, KernelKind kind) {
+  DType dtype;
+  if (failed(readDType(op, "dtype", op.getDtype(), dtype)))
+    return failure();
+  KernelSpec spec = localKernel(kind, op.getTopk(), op.getHidden(), dtype);
+  if (Status valid = validate(spec.layer); !valid)
+    return op.emitOpError() << valid.error().message;
+  auto module = op->template getParentOfType<ModuleOp>();
+  auto target = module ? module->template getAttrOfType<StringAttr>(targetAttrName) : StringAttr();
+  if (!target)
+    return success();
+  spec.target = target.str();
+  spec.stages = op.getStages();
+  spec.blockThreads = op.getBlockThreads();
+  spec.programmatic = op.getProgrammatic();
+  if (Status valid = validate(spec); !valid) {
+    InFlightDiagnostic error = op.emitOpError() << valid.error().message;
+    error.attachNote(module.getLoc()) << "the chip is named here";
+    return error;
+  }
+  return success();
+}
+
 LogicalResult verifyElements(Operation *op, Type vector, Type element) {
   int64_t expected = 128 / element.getIntOrFloatBitWidth();
   int64_t count = cast<VectorType>(vector).getNumElements();
@@ -94,6 +117,8 @@ LogicalResult verifyStreaming(Operation *op, bool streaming, Type pointer) {
 
 LogicalResult DispatchOp::verify() { return verifyStage(*this, KernelKind::dispatch); }
 LogicalResult CombineOp::verify() { return verifyStage(*this, KernelKind::combine); }
+LogicalResult DispatchEpilogueOp::verify() { return verifyLocalStage(*this, KernelKind::dispatchEpilogue); }
+LogicalResult CombinePrologueOp::verify() { return verifyLocalStage(*this, KernelKind::combinePrologue); }
 
 LogicalResult PacketLoadOp::verify() { return verifyStreaming(*this, getStreaming(), getPointer().getType()); }
 LogicalResult PacketStoreOp::verify() { return verifyStreaming(*this, getStreaming(), getPointer().getType()); }

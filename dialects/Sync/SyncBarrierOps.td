@@ -31,17 +31,37 @@ def Sync_SharedAllocOp : Sync_Op<"shared_alloc"> {
 def Sync_BarrierAllocOp : Sync_Op<"barrier_alloc"> {
   let summary = "Static storage for an mbarrier in the CTA's shared memory";
   let description = [{
-    One barrier for each such operation in the kernel, however often it is executed. It is not usable before a
-    `sync.barrier_init` that its users know of. Any thread may execute it; orders nothing ([PTX ISA, "Size and alignment of
+    One barrier for each such operation in the kernel, however often it is executed; with `count` that many, side by side
+    ([`sync.barrier_at`](#syncbarrier_at-interlocksyncbarrieratop)). It is not usable before a `sync.barrier_init` that its
+    users know of. Any thread may execute it; orders nothing ([PTX ISA, "Size and alignment of
     mbarrier
     object"](https://docs.nvidia.com/cuda/parallel-thread-execution/index.html#parallel-synchronization-and-communication-instructions-mbarrier-size-alignment)).
 
     ```mlir
     %bar = sync.barrier_alloc : !sync.barrier
+    %ring = sync.barrier_alloc count = 4 : !sync.barrier
     ```
   }];
+  let arguments = (ins OptionalAttr<I32Attr>:$count);
   let results = (outs Res<Sync_Barrier, "", [MemAlloc]>:$result);
-  let assemblyFormat = "attr-dict `:` qualified(type($result))";
+  let assemblyFormat = "(`count` `=` $count^)? attr-dict `:` qualified(type($result))";
+  let hasVerifier = 1;
+}
+
+def Sync_BarrierAtOp : Sync_Op<"barrier_at", [Pure]> {
+  let summary = "One of several mbarriers that lie side by side";
+  let description = [{
+    Executed by any thread; orders nothing. `barrier` is the first of them, `index` less than their number ([PTX ISA, "Size
+    and alignment of mbarrier
+    object"](https://docs.nvidia.com/cuda/parallel-thread-execution/index.html#parallel-synchronization-and-communication-instructions-mbarrier-size-alignment)).
+
+    ```mlir
+    %one = sync.barrier_at %b, %v : !sync.barrier
+    ```
+  }];
+  let arguments = (ins Sync_Barrier:$barrier, I32:$index);
+  let results = (outs Sync_Barrier:$result);
+  let assemblyFormat = "$barrier `,` $index attr-dict `:` qualified(type($result))";
 }
 
 //===----------------------------------------------------------------------===//

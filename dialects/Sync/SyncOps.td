@@ -171,4 +171,39 @@ def Sync_ClockOp : Sync_Op<"clock"> {
   let assemblyFormat = "attr-dict `:` type($ns)";
 }
 
+//===----------------------------------------------------------------------===//
+// Kernels of one stream
+//===----------------------------------------------------------------------===//
+
+def Sync_DependencyWaitOp : Sync_Op<"dependency_wait"> {
+  let summary = "Wait for the kernels before this one on its stream";
+  let description = [{
+    Executed by any thread; every thread that reads what an earlier kernel wrote executes it before, or is told by one
+    that did. All writes of the kernels that this one depends on are visible after it. In a launch that is not programmatic
+    they are so from the start and it returns at once ([PTX ISA,
+    "griddepcontrol"](https://docs.nvidia.com/cuda/parallel-thread-execution/index.html#parallel-synchronization-and-communication-instructions-griddepcontrol),
+    `.wait`).
+
+    ```mlir
+    sync.dependency_wait
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def Sync_LaunchDependentsOp : Sync_Op<"launch_dependents"> {
+  let summary = "Let the next kernel of the stream start, if it was launched programmatically";
+  let description = [{
+    Executed by any thread; the next kernel may start once every CTA of this one has executed it or has ended. It hands
+    nothing over: what this kernel writes, before or after it, is visible there only behind `dependency_wait` ([PTX ISA,
+    "griddepcontrol"](https://docs.nvidia.com/cuda/parallel-thread-execution/index.html#parallel-synchronization-and-communication-instructions-griddepcontrol),
+    `.launch_dependents`).
+
+    ```mlir
+    sync.launch_dependents
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
 #endif // INTERLOCK_DIALECTS_SYNC_OPS

@@ -95,6 +95,10 @@ LogicalResult SharedAllocOp::verify() {
   return success();
 }
 
+LogicalResult BarrierAllocOp::verify() {
+  return verifyAtLeast(*this, "a count of barriers", static_cast<int32_t>(getCount().value_or(1)), 1);
+}
+
 LogicalResult BarrierInitOp::verify() {
   constexpr int64_t most = (1 << 20) - 1; // PTX ISA, "mbarrier": valid range of the expected arrival count
   int64_t count = static_cast<int32_t>(getCount());

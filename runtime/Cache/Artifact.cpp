@@ -30,6 +30,11 @@ Result<Artifact> makeArtifact(const KernelSpec &spec, std::string text, std::str
   facts.cluster = json["cluster"];
   facts.sharedBytes = json["shared_bytes"];
   facts.cooperative = json["cooperative"];
+  // Not derived where the kernel was not made of a template; then its maker's word is all that there is.
+  facts.launchMode = facts.cooperative ? LaunchMode::cooperative : LaunchMode::any;
+  if (has("launch_mode", &nlohmann::json::is_string)) {
+    ILK_ASSIGN_OR_RETURN(facts.launchMode, parseLaunchMode(json["launch_mode"].get<std::string>()));
+  }
   return artifact;
 }
 

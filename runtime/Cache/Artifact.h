@@ -13,12 +13,13 @@ namespace interlock {
 
 /// What a launch needs to know of a kernel.
 struct LaunchFacts {
-  std::string entry;         ///< name of the kernel in the text
-  std::string ptxIsa;        ///< "8.6"
-  uint32_t blockThreads = 0; ///< threads per CTA that the kernel was made for
-  uint32_t cluster = 1;      ///< CTAs per cluster
-  uint32_t sharedBytes = 0;  ///< static shared memory per CTA
-  bool cooperative = false;  ///< needs all its CTAs to be resident together
+  std::string entry;                       ///< name of the kernel in the text
+  std::string ptxIsa;                      ///< "8.6"
+  uint32_t blockThreads = 0;               ///< threads per CTA that the kernel was made for
+  uint32_t cluster = 1;                    ///< CTAs per cluster
+  uint32_t sharedBytes = 0;                ///< static shared memory per CTA
+  bool cooperative = false;                ///< needs all its CTAs to be resident together: mode `cooperative`
+  LaunchMode launchMode = LaunchMode::any; ///< what a launch must grant it, as the compiler derived it
 };
 
 struct Artifact {

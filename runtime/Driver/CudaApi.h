@@ -32,6 +32,7 @@ struct CudaLaunchAttribute {
     struct {
       unsigned x, y, z;
     } clusterDim;
+    int flag; ///< of launchCooperative and launchProgrammatic
   } value;
 };
 
@@ -72,7 +73,7 @@ constexpr int attributeMultiprocessors = 16, attributeMajor = 75, attributeMinor
 constexpr int memoryPinned = 1, memoryOnDevice = 1, memoryReadWrite = 3, memoryHandleDescriptor = 1,
               granularityMinimum = 0;
 constexpr int functionMaxDynamicShared = 8;
-constexpr int launchClusterDimension = 4;
+constexpr int launchCooperative = 2, launchClusterDimension = 4, launchProgrammatic = 6;
 constexpr int jitErrorLog = 5, jitErrorLogBytes = 6;
 constexpr int captureThreadLocal = 1;
 constexpr unsigned streamNonBlocking = 1;

@@ -9,6 +9,7 @@
 #include "runtime/Driver/HandleTable.h"
 #include "runtime/Driver/ModuleCache.h"
 #include "runtime/Driver/PtxVersion.h"
+#include "runtime/Driver/Residency.h"
 
 #include <fmt/format.h>
 
@@ -176,6 +177,16 @@ public:
     ILK_RETURN_IF_ERROR(api->check("make a stream", api->streamCreate(&state.stream, streamNonBlocking)));
     return streams.add(state);
   }
+  Result<StreamId> createUrgentStream(uint32_t device) override {
+    ILK_RETURN_IF_ERROR(requireDevice(device));
+    Current current(*this, device);
+    StreamState state{device, nullptr};
+    int least = 0, greatest = 0;
+    ILK_RETURN_IF_ERROR(api->check("ask for priorities of streams", api->streamPriorities(&least, &greatest)));
+    ILK_RETURN_IF_ERROR(
+        api->check("make a stream", api->streamCreateWithPriority(&state.stream, streamNonBlocking, greatest)));
+    return streams.add(state);
+  }
   Status destroyStream(StreamId stream) override {
     ILK_ASSIGN_OR_RETURN(StreamState state, streams.take(stream));
     Current current(*this, state.device);
@@ -262,25 +273,24 @@ public:
       ILK_RETURN_IF_ERROR(
           api->check("reserve shared memory",
                      api->funcSetAttribute(what.function, functionMaxDynamicShared, int(config.dynamicSharedBytes))));
-    CudaLaunchAttribute cluster{};
-    cluster.id = launchClusterDimension;
-    cluster.value.clusterDim = {config.cluster, 1, 1};
-    CudaLaunchConfig launch{config.grid,
-                            1,
-                            1,
-                            config.block,
-                            1,
-                            1,
-                            config.dynamicSharedBytes,
-                            on.stream,
-                            &cluster,
-                            config.cluster > 1 ? 1u : 0u};
+    if (config.cooperative && config.checkResidency) {
+      ILK_ASSIGN_OR_RETURN(uint32_t bound, resident(what, config));
+      ILK_RETURN_IF_ERROR(requireResident(config.grid, bound));
+    }
+    Attributes attributes(config);
+    CudaLaunchConfig launch = attributes.launch(config, on.stream);
     // The driver takes a longer buffer, such as a struct with padding at its end, for too many arguments.
     size_t size = what.paramBytes ? std::min(what.paramBytes, params.size()) : params.size();
     // CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_SIZE, CU_LAUNCH_PARAM_END
     void *extra[] = {reinterpret_cast<void *>(1), const_cast<std::byte *>(params.data()), reinterpret_cast<void *>(2),
                      &size, nullptr};
     return api->check("launch a kernel", api->launchKernel(&launch, what.function, nullptr, extra));
+  }
+
+  Result<uint32_t> residentCtas(KernelId kernel, const LaunchConfig &config) override {
+    ILK_ASSIGN_OR_RETURN(KernelState what, kernels.get(kernel));
+    Current current(*this, what.device);
+    return resident(what, config);
   }
 
   Status beginCapture(StreamId stream) override {
@@ -362,6 +372,43 @@ private:
     const Api &api;
     bool pushed;
   };
+
+  /// What a launch asks for beside its shape.
+  struct Attributes {
+    explicit Attributes(const LaunchConfig &config) {
+      if (config.cluster > 1)
+        add(launchClusterDimension).clusterDim = {config.cluster, 1, 1};
+      if (config.cooperative)
+        add(launchCooperative).flag = 1;
+      if (config.programmatic)
+        add(launchProgrammatic).flag = 1;
+    }
+    CudaLaunchConfig launch(const LaunchConfig &config, CudaStream stream) {
+      return {config.grid, 1, 1, config.block, 1, 1, config.dynamicSharedBytes, stream, list.data(), count};
+    }
+
+  private:
+    decltype(CudaLaunchAttribute::value) &add(int id) {
+      list[count].id = id;
+      return list[count++].value;
+    }
+    std::array<CudaLaunchAttribute, 3> list{};
+    unsigned count = 0;
+  };
+
+  Result<uint32_t> resident(const KernelState &what, const LaunchConfig &config) {
+    int number = 0;
+    if (config.cluster > 1) {
+      Attributes attributes(config);
+      CudaLaunchConfig launch = attributes.launch(config, nullptr);
+      ILK_RETURN_IF_ERROR(
+          api->check("count resident clusters", api->occupancyClusters(&number, what.function, &launch)));
+      return uint32_t(number) * config.cluster;
+    }
+    ILK_RETURN_IF_ERROR(api->check(
+        "count resident CTAs", api->occupancy(&number, what.function, int(config.block), config.dynamicSharedBytes)));
+    return uint32_t(number) * devices[what.device].info.multiprocessors;
+  }
 
   /// Asks for as many parameters as the text declares: one more would be an error that checking tools report.
   size_t paramBytesOf(CudaFunction function, const KernelImage &image) const {

@@ -7,6 +7,7 @@
 #include "runtime/Driver/HandleTable.h"
 #include "runtime/Driver/HostWindow.h"
 #include "runtime/Driver/ModuleCache.h"
+#include "runtime/Driver/Residency.h"
 
 #include <fmt/format.h>
 
@@ -73,8 +74,7 @@ public:
     const emu::MachineOptions &options = machine->options();
     if (device >= options.devices)
       return makeError(Code::badInput, fmt::format("expected a device below {}, got {}", options.devices, device));
-    return DeviceInfo{"emulated " + options.chip, options.chip,
-                      options.residency ? options.residency : defaultResidency, 0, 0};
+    return DeviceInfo{"emulated " + options.chip, options.chip, residency(), 0, 0};
   }
 
   Result<DeviceAddress> allocate(uint32_t device, size_t bytes) override {
@@ -182,7 +182,15 @@ public:
     launch.block.x = config.block;
     launch.cluster.x = config.cluster;
     launch.dynamicSharedBytes = config.dynamicSharedBytes;
+    launch.programmatic = config.programmatic;
+    if (config.cooperative)
+      ILK_RETURN_IF_ERROR(requireResident(config.grid, residency()));
     return locked([&] { return machine->launch(rename<emu::StreamId>(stream), loaded.kernel, launch, params); });
+  }
+
+  Result<uint32_t> residentCtas(KernelId kernel, const LaunchConfig &config) override {
+    ILK_RETURN_IF_ERROR(kernels.get(kernel));
+    return residency() / config.cluster * config.cluster;
   }
 
   Status beginCapture(StreamId stream) override {
@@ -219,6 +227,10 @@ public:
   }
 
 private:
+  uint32_t residency() const {
+    uint32_t bound = machine->options().residency;
+    return bound ? bound : defaultResidency;
+  }
   static Status requireWindowSize(size_t bytes) {
     if (bytes && bytes % granularity == 0)
       return {};

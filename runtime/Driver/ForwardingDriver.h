@@ -32,6 +32,7 @@ public:
   Status unmapWindows(DeviceAddress address) override { return below->unmapWindows(address); }
 
   Result<StreamId> createStream(uint32_t device) override { return below->createStream(device); }
+  Result<StreamId> createUrgentStream(uint32_t device) override { return below->createUrgentStream(device); }
   Status destroyStream(StreamId stream) override { return below->destroyStream(stream); }
   Status synchronize(StreamId stream) override { return below->synchronize(stream); }
   Result<bool> isIdle(StreamId stream) override { return below->isIdle(stream); }
@@ -54,6 +55,9 @@ public:
   Status launch(StreamId stream, KernelId kernel, const LaunchConfig &config,
                 std::span<const std::byte> params) override {
     return below->launch(stream, kernel, config, params);
+  }
+  Result<uint32_t> residentCtas(KernelId kernel, const LaunchConfig &config) override {
+    return below->residentCtas(kernel, config);
   }
 
   Status beginCapture(StreamId stream) override { return below->beginCapture(stream); }

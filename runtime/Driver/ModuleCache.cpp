@@ -42,6 +42,11 @@ Result<StreamId> ModuleCache::createStream(uint32_t device) {
   return below->createStream(device);
 }
 
+Result<StreamId> ModuleCache::createUrgentStream(uint32_t device) {
+  ILK_RETURN_IF_ERROR(requireOwnProcess());
+  return below->createUrgentStream(device);
+}
+
 Status ModuleCache::destroyStream(StreamId stream) {
   // Afterwards nobody could ask whether its kernels have ended.
   Status ran = below->synchronize(stream);
@@ -109,21 +114,28 @@ Status ModuleCache::unload(KernelId kernel) {
 Status ModuleCache::launch(StreamId stream, KernelId kernel, const LaunchConfig &config,
                            std::span<const std::byte> params) {
   ILK_RETURN_IF_ERROR(requireOwnProcess());
-  Modules::iterator module;
-  {
-    std::lock_guard lock(mutex);
-    auto held = kernels.find(uint64_t(kernel));
-    if (held == kernels.end())
-      return makeError(
-          Code::badInput,
-          fmt::format("expected a kernel of this driver, got {}, which is not one or is unloaded", uint64_t(kernel)));
-    module = held->second;
-  }
+  ILK_ASSIGN_OR_RETURN(Modules::iterator module, moduleOf(kernel));
   // It is held by the caller, so it stays. Noted only afterwards: else the stream might be seen idle in between.
   ILK_RETURN_IF_ERROR(below->launch(stream, module->kernel, config, params));
   std::lock_guard lock(mutex);
   noteUse(stream, module);
   return {};
+}
+
+Result<uint32_t> ModuleCache::residentCtas(KernelId kernel, const LaunchConfig &config) {
+  ILK_RETURN_IF_ERROR(requireOwnProcess());
+  ILK_ASSIGN_OR_RETURN(Modules::iterator module, moduleOf(kernel));
+  return below->residentCtas(module->kernel, config);
+}
+
+Result<ModuleCache::Modules::iterator> ModuleCache::moduleOf(KernelId kernel) {
+  std::lock_guard lock(mutex);
+  auto held = kernels.find(uint64_t(kernel));
+  if (held != kernels.end())
+    return held->second;
+  return makeError(
+      Code::badInput,
+      fmt::format("expected a kernel of this driver, got {}, which is not one or is unloaded", uint64_t(kernel)));
 }
 
 void ModuleCache::noteUse(StreamId stream, Modules::iterator module) {

@@ -22,11 +22,13 @@ public:
 
   Result<DeviceAddress> allocate(uint32_t device, size_t bytes) override;
   Result<StreamId> createStream(uint32_t device) override;
+  Result<StreamId> createUrgentStream(uint32_t device) override;
   Status destroyStream(StreamId stream) override;
   Result<KernelId> load(uint32_t device, const KernelImage &image) override;
   Status unload(KernelId kernel) override;
   Status launch(StreamId stream, KernelId kernel, const LaunchConfig &config,
                 std::span<const std::byte> params) override;
+  Result<uint32_t> residentCtas(KernelId kernel, const LaunchConfig &config) override;
   Status beginCapture(StreamId stream) override;
   Result<GraphId> endCapture(StreamId stream) override;
   Status launchGraph(StreamId stream, GraphId graph) override;
@@ -54,6 +56,7 @@ private:
   Modules::iterator find(uint32_t device, const KernelImage &image, size_t hash);
   KernelId hold(Modules::iterator module);
   /// It was launched on the stream, or captured there.
+  Result<Modules::iterator> moduleOf(KernelId kernel);
   void noteUse(StreamId stream, Modules::iterator module);
   void release(const Used &used);
   bool inUse(Module &module);

@@ -38,6 +38,19 @@ template <typename Member, typename Parse> Field named(std::string_view field, M
           }};
 }
 
+template <typename Member> Field flag(std::string_view name, Member member) {
+  return {name,
+          [member](const KernelSpec &spec) {
+            return std::string(member(const_cast<KernelSpec &>(spec)) ? "true" : "false");
+          },
+          [member, name](KernelSpec &spec, std::string_view text) -> Status {
+            if (text != "true" && text != "false")
+              return makeError(Code::badInput, fmt::format("expected true or false for {}, got '{}'", name, text));
+            member(spec) = text == "true";
+            return {};
+          }};
+}
+
 const std::vector<Field> &fields() {
   static const std::vector<Field> table = {
       named(
@@ -59,13 +72,7 @@ const std::vector<Field> &fields() {
       number("scale_bytes", [](KernelSpec &s) -> auto & { return s.layer.scaleBytes; }),
       number("max_tokens", [](KernelSpec &s) -> auto & { return s.layer.maxTokens; }),
       number("capacity", [](KernelSpec &s) -> auto & { return s.layer.capacity; }),
-      {"expert_rows", [](const KernelSpec &s) { return std::string(s.layer.expertRows ? "true" : "false"); },
-       [](KernelSpec &s, std::string_view text) -> Status {
-         if (text != "true" && text != "false")
-           return makeError(Code::badInput, fmt::format("expected true or false for expert_rows, got '{}'", text));
-         s.layer.expertRows = text == "true";
-         return {};
-       }},
+      flag("expert_rows", [](KernelSpec &s) -> auto & { return s.layer.expertRows; }),
       named(
           "schedule", [](KernelSpec &s) -> auto & { return s.schedule; }, parseSchedule),
       number("cluster", [](KernelSpec &s) -> auto & { return s.cluster; }),
@@ -73,6 +80,8 @@ const std::vector<Field> &fields() {
       number("tile_tokens", [](KernelSpec &s) -> auto & { return s.tileTokens; }),
       named(
           "wait", [](KernelSpec &s) -> auto & { return s.wait; }, parseWaitStrategy),
+      number("stages", [](KernelSpec &s) -> auto & { return s.stages; }),
+      flag("programmatic", [](KernelSpec &s) -> auto & { return s.programmatic; }),
   };
   return table;
 }

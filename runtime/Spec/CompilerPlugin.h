@@ -47,8 +47,10 @@ void ilk_compiler_output_free(ilk_compiler_output *out);
 
 /* The part `meta` is a JSON object:
  *   entry (string), target (string), ptx_isa (string, "8.6"), block_threads, cluster, shared_bytes (numbers),
- *   cooperative (bool), remarks (array of strings: each downgrade, said once), findings (array of objects),
- *   timings_ms (object: step name to milliseconds), assembler (string) */
+ *   cooperative (bool), launch_mode (string: the name of a LaunchMode; left out where it was not derived),
+ *   launch_waits (array of objects of strings: the waits that decided, each with operation, at, mode and because),
+ * remarks (array of strings: each downgrade, said once), findings (array of objects), timings_ms (object: step name to
+ * milliseconds), assembler (string) */
 
 #ifdef __cplusplus
 }

@@ -21,12 +21,20 @@ constexpr auto dtypes = std::to_array<Named<DType>>({
 #include "runtime/Spec/DTypes.def"
 #undef ILK_DTYPE
 });
-constexpr auto kinds =
-    std::to_array<Named<KernelKind>>({{KernelKind::dispatch, "dispatch"}, {KernelKind::combine, "combine"}});
+constexpr auto kinds = std::to_array<Named<KernelKind>>({{KernelKind::dispatch, "dispatch"},
+                                                         {KernelKind::combine, "combine"},
+                                                         {KernelKind::dispatchEpilogue, "dispatch_epilogue"},
+                                                         {KernelKind::combinePrologue, "combine_prologue"}});
 constexpr auto schedules = std::to_array<Named<Schedule>>(
     {{Schedule::gridStride, "grid_stride"}, {Schedule::claimed, "claimed"}, {Schedule::clc, "clc"}});
 constexpr auto strategies = std::to_array<Named<WaitStrategy>>(
     {{WaitStrategy::relaxedFence, "relaxed-fence"}, {WaitStrategy::acquire, "acquire"}});
+
+constexpr auto launchModes = std::to_array<Named<LaunchMode>>({{LaunchMode::any, "any"},
+                                                               {LaunchMode::cluster, "cluster"},
+                                                               {LaunchMode::forward, "forward"},
+                                                               {LaunchMode::peers, "peers"},
+                                                               {LaunchMode::cooperative, "cooperative"}});
 
 template <typename T, size_t n> std::string_view nameOf(const std::array<Named<T>, n> &table, T value) {
   for (const Named<T> &entry : table)
@@ -62,10 +70,12 @@ std::string_view name(DType value) { return nameOf(dtypes, value); }
 std::string_view name(KernelKind value) { return nameOf(kinds, value); }
 std::string_view name(Schedule value) { return nameOf(schedules, value); }
 std::string_view name(WaitStrategy value) { return nameOf(strategies, value); }
+std::string_view name(LaunchMode value) { return nameOf(launchModes, value); }
 Result<DType> parseDType(std::string_view text) { return parse(dtypes, "a dtype", text); }
 Result<KernelKind> parseKernelKind(std::string_view text) { return parse(kinds, "a kernel", text); }
 Result<Schedule> parseSchedule(std::string_view text) { return parse(schedules, "a schedule", text); }
 Result<WaitStrategy> parseWaitStrategy(std::string_view text) { return parse(strategies, "a wait strategy", text); }
+Result<LaunchMode> parseLaunchMode(std::string_view text) { return parse(launchModes, "a launch mode", text); }
 
 uint32_t byteSize(DType dtype) {
   switch (dtype) {

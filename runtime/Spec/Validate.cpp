@@ -68,6 +68,27 @@ Status requireAddressable(const LayerSpec &layer) {
   return {};
 }
 
+Status validateLocal(const KernelSpec &spec, const TargetInfo &target) {
+  constexpr uint32_t leastStages = 2, mostStages = 8;
+  if (spec.stages && !target.asyncBarrier)
+    return lacks("{} has no bulk copies: expected 0 stages, which means plain packets, got {}", target.name,
+                 spec.stages);
+  if (spec.stages && (spec.stages < leastStages || spec.stages > mostStages))
+    return refuse("expected 0 stages (plain packets) or {} to {}, got {}", leastStages, mostStages, spec.stages);
+  if (spec.programmatic && target.computeCapability < 90)
+    return lacks("{} has no programmatic dependent launch: expected a kernel that starts behind its predecessor's end",
+                 target.name);
+  if (spec.stages && spec.kernel == KernelKind::dispatchEpilogue && spec.blockThreads != target.warpWidth)
+    return refuse("expected one warp of {} threads per CTA, which issues all bulk copies, got {}", target.warpWidth,
+                  spec.blockThreads);
+  if (spec.stages && spec.kernel == KernelKind::combinePrologue && spec.blockThreads < 2 * target.warpWidth)
+    return refuse("expected at least {} threads per CTA, a warp that copies and one that reduces, got {}",
+                  2 * target.warpWidth, spec.blockThreads);
+  if (spec.cluster != 1)
+    return refuse("expected a cluster of 1 CTA for a local kernel, got {}", spec.cluster);
+  return {};
+}
+
 } // namespace
 
 Status validate(const LayerSpec &layer) {
@@ -104,6 +125,11 @@ Status validate(const KernelSpec &spec) {
   if (spec.blockThreads == 0 || spec.blockThreads % target.warpWidth || spec.blockThreads > maxThreads)
     return refuse("expected threads per CTA to be a multiple of {} and at most {}, got {}", target.warpWidth,
                   maxThreads, spec.blockThreads);
+  if (isLocal(spec.kernel))
+    return validateLocal(spec, target);
+  if (spec.stages || spec.programmatic)
+    return refuse("expected 0 stages and no programmatic launch for {}, got {}{}: they are for local kernels",
+                  name(spec.kernel), spec.stages, spec.programmatic ? ", programmatic" : "");
   ILK_RETURN_IF_ERROR(requireBetween("tokens per tile", spec.tileTokens, 1, maxTileTokens));
   if (spec.wait == WaitStrategy::relaxedFence && spec.cluster > 1 && !target.restrictedFence)
     return lacks("{} has no restricted fences: expected the wait strategy acquire, got relaxed-fence", target.name);

@@ -52,7 +52,7 @@ void describe(const Lookup &found, nlohmann::json &report) {
   report["shared_bytes"] = artifact.facts.sharedBytes;
   report["ptx_bytes"] = artifact.text.size();
   report["cubin_bytes"] = artifact.binary.size();
-  for (const char *key : {"remarks", "findings"})
+  for (const char *key : {"launch_mode", "launch_waits", "remarks", "findings"})
     if (artifact.meta.contains(key))
       report[key] = artifact.meta[key];
 }

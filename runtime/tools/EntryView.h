@@ -14,6 +14,7 @@ nlohmann::json asJson(const CachedEntry &entry);
 void listEntries(const Context &context, const std::vector<CachedEntry> &entries);
 /// An entry with its parts, its meta part and what its PTX declares.
 [[nodiscard]] Status showEntry(const Context &context, const CachedEntry &entry);
+/// The same of an artefact that was read or made.
 [[nodiscard]] Status showArtifact(const Context &context, const CachedEntry &entry, const Artifact &artifact);
 /// The entry whose name begins so, or whose file it is; null if there is none, `badInput` if there are several.
 [[nodiscard]] Result<const CachedEntry *> findEntry(const std::vector<CachedEntry> &entries, const std::string &what);

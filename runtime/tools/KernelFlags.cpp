@@ -4,15 +4,18 @@
 namespace interlock::tool {
 
 void KernelFlags::addTo(CLI::App &command, CLI::App &choice) {
-  choice.add_option("--kernel", kernel, "dispatch or combine");
+  choice.add_option("--kernel", kernel, "dispatch, combine, dispatch_epilogue or combine_prologue");
   command.add_option("--target", target, "the chip to generate for (`interlock targets` lists them)");
   layer.addTo(command);
+  local.addTo(command);
 }
 
 Result<KernelSpec> KernelFlags::spec() const {
   KernelSpec spec;
   ILK_ASSIGN_OR_RETURN(spec.kernel, parseKernelKind(kernel));
   ILK_ASSIGN_OR_RETURN(TargetInfo chip, findTarget(target));
+  if (isLocal(spec.kernel))
+    return local.spec(spec.kernel, layer, chip.name);
   ILK_ASSIGN_OR_RETURN(spec.layer, layer.layer());
   ILK_ASSIGN_OR_RETURN(OperationOptions options, layer.operation());
   spec.target = chip.name;
@@ -24,6 +27,8 @@ Result<KernelSpec> KernelFlags::spec() const {
   LaunchGeometry geometry = defaultGeometry(spec.layer, spec.kernel, spec.cluster, device, 1, layer.geometry, spec.schedule);
   spec.blockThreads = geometry.blockThreads;
   spec.tileTokens = geometry.tileTokens;
+  spec.stages = local.stages.value_or(0);
+  spec.programmatic = local.programmatic;
   ILK_RETURN_IF_ERROR(validate(spec));
   return spec;
 }

@@ -3,7 +3,7 @@
 // One kernel as the options of `compile` and `inspect` describe it.
 #pragma once
 
-#include "runtime/tools/LayerFlags.h"
+#include "runtime/tools/LocalFlags.h"
 
 #include <string>
 
@@ -11,6 +11,7 @@ namespace interlock::tool {
 
 struct KernelFlags {
   LayerFlags layer;
+  LocalFlags local;
   std::string kernel, target = "sm_90a";
 
   /// Adds what describes the layer and the chip to the subcommand, and `--kernel` to `choice`: a group of what can

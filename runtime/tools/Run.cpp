@@ -1,11 +1,13 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// `interlock run`: dispatch, identity experts and combine on every rank, compared with the scalar reference.
+// `interlock run`: dispatch, identity experts and combine on every rank, or one local kernel, compared with the scalar
+// reference.
 #include "runtime/Cache/KernelCache.h"
 #include "runtime/Ops/RoundTrip.h"
 #include "runtime/tools/CacheFlags.h"
-#include "runtime/tools/LayerFlags.h"
+#include "runtime/tools/LocalFlags.h"
 #include "runtime/tools/Processes.h"
+#include "runtime/tools/RunLocal.h"
 #include "runtime/tools/RunReport.h"
 #include "runtime/tools/Tool.h"
 
@@ -18,6 +20,10 @@ namespace interlock::tool {
 namespace {
 struct RunFlags {
   LayerFlags layer;
+  LocalFlags local;
+  std::string kernel;
+  std::optional<uint32_t> groups;
+  bool cooperative = false;
   std::string device, target, routing = "uniform", kernels = "generated";
   double mask = 0;
   uint32_t residency = 0, steps = 1, timeoutMs = 10'000, meetTimeoutMs = 120'000;
@@ -163,16 +169,60 @@ Result<nlohmann::json> run(Context &context, const RunFlags &flags) {
   }
   return report.json(*driver, info, trip);
 }
+
+/// A local kernel by itself. Prints what came out; the error is of what could not be run.
+Status runKernel(Context &context, const RunFlags &flags) {
+  ILK_ASSIGN_OR_RETURN(KernelKind kind, parseKernelKind(flags.kernel));
+  if (!isLocal(kind))
+    return makeError(Code::badInput, fmt::format("expected --kernel dispatch_epilogue or combine_prologue, got {}: "
+                                                 "dispatch and combine run together, without --kernel",
+                                                 flags.kernel));
+  constexpr uint32_t mostGroups = 1u << 24;
+  if (!flags.groups || *flags.groups > mostGroups)
+    return makeError(Code::badInput, fmt::format("expected --groups from 0 to {} with --kernel {}, got {}", mostGroups,
+                                                 flags.kernel, flags.groups ? std::to_string(*flags.groups) : "none"));
+  // Everything that can be refused without a device is refused before one is opened.
+  ILK_RETURN_IF_ERROR(flags.local.spec(kind, flags.layer, flags.target.empty() ? "sm_90a" : flags.target));
+  ILK_ASSIGN_OR_RETURN(std::unique_ptr<Driver> driver, openDevice(flags, 1));
+  ILK_ASSIGN_OR_RETURN(DeviceInfo info, driver->info(0));
+  ILK_ASSIGN_OR_RETURN(std::unique_ptr<KernelCache> cache, openCache(context, {}));
+  LocalRunOptions options;
+  ILK_ASSIGN_OR_RETURN(options.spec, flags.local.spec(kind, flags.layer, info.target));
+  options.groups = *flags.groups;
+  options.grid = flags.layer.geometry.grid;
+  options.seed = flags.seed;
+  options.weighted = !flags.sum;
+  options.check = flags.check;
+  options.forceCooperative = flags.cooperative;
+  ILK_ASSIGN_OR_RETURN(LocalRunReport report, runLocal(*driver, *cache, options));
+  if (context.json) {
+    nlohmann::json object = asJson(report, info);
+    object["groups"] = options.groups;
+    object["checked"] = flags.check;
+    print(object);
+  } else {
+    printLocalRun(report, info, flags.check);
+  }
+  context.exitCode = failed(report) ? exitMismatch : exitOk;
+  return {};
+}
 } // namespace
 
 void addRun(CLI::App &app, Context &context) {
-  CLI::App *command = app.add_subcommand("run", "dispatch, identity experts, combine; with --check bit for bit");
+  CLI::App *command =
+      app.add_subcommand("run", "dispatch, identity experts, combine, or a local kernel; with --check bit for bit");
   auto flags = std::make_shared<RunFlags>();
   command->add_option("--kernels", flags->kernels,
                       "generated, or source: their peers in CUDA C++, compiled by NVRTC, with the same results");
   command->add_option("--device", flags->device, "emulator or cuda (default: cuda if there is one)");
   command->add_option("--target", flags->target, "the chip to generate for (default: the device's, sm_90a emulated)");
   flags->layer.addTo(*command);
+  command->add_option("--kernel", flags->kernel, "instead run one local kernel: dispatch_epilogue or combine_prologue");
+  command->add_option("--groups", flags->groups,
+                      "with --kernel: dedup groups, each a token with its local expert rows");
+  flags->local.addTo(*command);
+  command->add_flag("--cooperative", flags->cooperative,
+                    "with --kernel: ask for the whole grid to be resident, which no local kernel needs");
   command->add_option("--grid", flags->layer.geometry.grid, "CTAs per launch (default: by table)");
   command->add_option("--routing", flags->routing, "uniform, zipf:S, or a trace (.npy or .csv of token x top-k ids)");
   command->add_option("--mask", flags->mask, "probability that an id is masked");
@@ -189,6 +239,11 @@ void addRun(CLI::App &app, Context &context) {
   command->add_flag("--sum", flags->sum, "combine adds the rows without their weights");
   command->add_flag("--check", flags->check, "compare everything with the scalar reference");
   command->callback([&context, flags] {
+    if (!flags->kernel.empty()) {
+      if (Status status = runKernel(context, *flags); !status)
+        context.exitCode = fail(context, status.error());
+      return;
+    }
     auto report = run(context, *flags);
     if (!report) {
       context.exitCode = fail(context, report.error());

@@ -37,6 +37,9 @@ struct LaunchConfig {
   uint32_t block = 1;   ///< threads
   uint32_t cluster = 1; ///< CTAs per cluster
   uint32_t dynamicSharedBytes = 0;
+  bool cooperative = false;   ///< all CTAs resident at once; a grid that cannot be is refused before it is launched
+  bool checkResidency = true; ///< false leaves it to CUDA to refuse such a grid (error 720); the emulator always does
+  bool programmatic = false;  ///< may start before its predecessor on the stream ends: the kernel waits for it itself
 };
 
 /// Handles are valid for the driver that made them, until they are destroyed or the driver is.
@@ -79,6 +82,8 @@ public:
   virtual Status unmapWindows(DeviceAddress address) = 0;
 
   virtual Result<StreamId> createStream(uint32_t device) = 0;
+  /// One whose CTAs are placed before those of other streams that have not been placed yet, where a device can do that.
+  virtual Result<StreamId> createUrgentStream(uint32_t device) { return createStream(device); }
   /// Waits for what is enqueued.
   virtual Status destroyStream(StreamId stream) = 0;
   virtual Status synchronize(StreamId stream) = 0;
@@ -97,6 +102,9 @@ public:
   /// `params` is the kernel's parameter buffer, laid out as a C struct; it is copied.
   virtual Status launch(StreamId stream, KernelId kernel, const LaunchConfig &config,
                         std::span<const std::byte> params) = 0;
+  /// CTAs of a launch of this shape that the kernel's device can hold at once when nothing else runs there; the grid
+  /// does not matter.
+  virtual Result<uint32_t> residentCtas(KernelId kernel, const LaunchConfig &config);
 
   /// Everything enqueued on the stream between the two calls becomes a graph instead of running.
   virtual Status beginCapture(StreamId stream) = 0;

@@ -14,8 +14,8 @@ namespace interlock INTERLOCK_API {
 
 /// Element types of a token row. fp8 rows travel as bytes; their scales are forwarded verbatim.
 enum class DType : uint8_t { f32, f16, bf16, f8e4m3fn, f8e4m3fnuz, f8e5m2 };
-/// The generated kernels.
-enum class KernelKind : uint8_t { dispatch, combine };
+/// The generated kernels. The last two are local: they stand between dispatch or combine and the experts of one rank.
+enum class KernelKind : uint8_t { dispatch, combine, dispatchEpilogue, combinePrologue };
 /// Where a cluster takes its next tile from: a fixed stride; a counter claimed by the cluster's leader CTA, which hands
 /// the tile to its peers through the hand-off of the sync dialect; or cluster launch control (`clc`, sm_100 and later),
 /// by which the leader cancels the launch of a cluster that has not begun and its cluster does that one's tile.
@@ -23,6 +23,11 @@ enum class Schedule : uint8_t { gridStride, claimed, clc };
 /// How a wait on an mbarrier that a peer CTA completes is lowered: a relaxed try_wait loop with one restricted acquire
 /// fence behind it (PTX ISA 8.6, sm_90), or `.acquire.cluster` on the wait itself.
 enum class WaitStrategy : uint8_t { relaxedFence, acquire };
+/// What a launch must grant a kernel so that its waits end; the compiler derives it from the kernel's code. Each grants
+/// what those before it do: nothing; that a cluster's CTAs run together, which clusters always do; that CTAs are
+/// started in the order of their index; that the kernels of other ranks run meanwhile; that the whole grid is resident
+/// at once.
+enum class LaunchMode : uint8_t { any, cluster, forward, peers, cooperative };
 
 /// The MoE layer and its wire format: what dispatch and combine have in common, and what the symmetric window depends
 /// on.
@@ -51,12 +56,21 @@ struct KernelSpec {
   Schedule schedule = Schedule::gridStride;
   uint32_t cluster = 1;        ///< CTAs per cluster: 1, 2, 4 or 8
   uint32_t blockThreads = 512; ///< threads per CTA: a multiple of the warp width, at most 1024
-  uint32_t tileTokens =
-      8; ///< consecutive tokens per tile at most, 1 to 1024; with gridStride a CTA's share if that is less
+  uint32_t tileTokens = 8;     ///< tokens per tile at most, 1 to 1024; with gridStride a CTA's share if that is less
   WaitStrategy wait = WaitStrategy::relaxedFence;
+  uint32_t stages = 0; ///< local kernels: of the ring in shared memory that bulk copies go through; 0: plain packets
+  bool programmatic = false; ///< local kernels: may start before its predecessor on the stream ends (sm_90)
 
   bool operator==(const KernelSpec &) const = default;
 };
+
+/// A local kernel of rows of `dtype` with the geometry that was found good for its target. What a local kernel does not
+/// depend on is at its least, so that equal kernels have equal specs.
+KernelSpec localKernel(KernelKind kind, uint32_t topk, uint32_t hidden, DType dtype,
+                       std::string_view target = "sm_90a");
+inline bool isLocal(KernelKind kind) {
+  return kind == KernelKind::dispatchEpilogue || kind == KernelKind::combinePrologue;
+}
 
 /// Checks every field against every other and against the target's features. The message says what would do.
 [[nodiscard]] Status validate(const LayerSpec &layer);
@@ -77,10 +91,12 @@ std::string_view name(DType);
 std::string_view name(KernelKind);
 std::string_view name(Schedule);
 std::string_view name(WaitStrategy);
+std::string_view name(LaunchMode);
 [[nodiscard]] Result<DType> parseDType(std::string_view);
 [[nodiscard]] Result<KernelKind> parseKernelKind(std::string_view);
 [[nodiscard]] Result<Schedule> parseSchedule(std::string_view);
 [[nodiscard]] Result<WaitStrategy> parseWaitStrategy(std::string_view);
+[[nodiscard]] Result<LaunchMode> parseLaunchMode(std::string_view);
 
 /// A chip that kernels can be generated for, from Targets.def.
 struct TargetInfo {

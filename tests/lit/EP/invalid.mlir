@@ -166,7 +166,7 @@ module attributes {ep.target = 90 : i32} {
 
 // -----
 
-// expected-error @+1 {{expected an attribute of the ep dialect (`ep.target`, `ep.kernel`, `ep.block_threads`, `ep.cluster`, `ep.wait`, `ep.release`), got `ep.threads`}}
+// expected-error @+1 {{expected an attribute of the ep dialect (`ep.target`, `ep.kernel`, `ep.block_threads`, `ep.cluster`, `ep.wait`, `ep.release`, `ep.launch_mode`, `ep.launch_waits`), got `ep.threads`}}
 func.func private @unknown() attributes {ep.threads = 1 : i32}
 
 // -----
@@ -180,5 +180,66 @@ func.func @f() attributes {ep.wait = "hope"} {
 
 // expected-error @+1 {{expected `ep.release` to be "restricted-fence" or "arrive", got 3 : i32}}
 func.func @f() attributes {ep.release = 3 : i32} {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'ep.dispatch_epilogue' op expected hidden to be a multiple of 8 so that a row of bf16 is whole 16-byte packets, got 9: 8 or 16 would do}}
+ep.dispatch_epilogue @epilogue
+  rows(topk = 8, hidden = 9, dtype = bf16)
+  kernel(stages = 6, block_threads = 32, programmatic = false)
+
+// -----
+
+// expected-error @+1 {{'ep.combine_prologue' op expected combine to work on f32, f16 or bf16 rows, got f8e4m3fn}}
+ep.combine_prologue @prologue
+  rows(topk = 8, hidden = 64, dtype = f8E4M3FN)
+  kernel(stages = 6, block_threads = 480, programmatic = false)
+
+// -----
+
+// expected-note @+1 {{the chip is named here}}
+module attributes {ep.target = "sm_80"} {
+  // expected-error @+1 {{'ep.combine_prologue' op sm_80 has no bulk copies: expected 0 stages, which means plain packets, got 6}}
+  ep.combine_prologue @prologue
+    rows(topk = 8, hidden = 64, dtype = bf16)
+    kernel(stages = 6, block_threads = 256, programmatic = false)
+}
+
+// -----
+
+// expected-note @+1 {{the chip is named here}}
+module attributes {ep.target = "sm_80"} {
+  // expected-error @+1 {{'ep.dispatch_epilogue' op sm_80 has no programmatic dependent launch}}
+  ep.dispatch_epilogue @epilogue
+    rows(topk = 8, hidden = 64, dtype = bf16)
+    kernel(stages = 0, block_threads = 256, programmatic = true)
+}
+
+// -----
+
+// expected-note @+1 {{the chip is named here}}
+module attributes {ep.target = "sm_90a"} {
+  // expected-error @+1 {{'ep.dispatch_epilogue' op expected 0 stages (plain packets) or 2 to 8, got 9}}
+  ep.dispatch_epilogue @epilogue
+    rows(topk = 8, hidden = 64, dtype = bf16)
+    kernel(stages = 9, block_threads = 32, programmatic = false)
+}
+
+// -----
+
+// expected-note @+1 {{the chip is named here}}
+module attributes {ep.target = "sm_90a"} {
+  // expected-error @+1 {{'ep.combine_prologue' op expected at least 64 threads per CTA, a warp that copies and one that reduces, got 32}}
+  ep.combine_prologue @prologue
+    rows(topk = 8, hidden = 64, dtype = bf16)
+    kernel(stages = 2, block_threads = 32, programmatic = false)
+}
+
+// -----
+
+// expected-error @+1 {{expected `ep.launch_mode` to be the name of a launch mode, a string, got 1}}
+func.func @mode() attributes {ep.kernel, ep.launch_mode = 1 : i32} {
   return
 }

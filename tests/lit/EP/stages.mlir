@@ -29,3 +29,21 @@ ep.combine @combine mode = gather
 func.func @kernel() attributes {ep.kernel, ep.block_threads = 128 : i32, ep.cluster = 2 : i32} {
   return
 }
+
+// -----
+
+// CHECK: ep.dispatch_epilogue @epilogue
+// CHECK-NEXT: rows(topk = 8, hidden = 7168, dtype = f8E4M3FN)
+// CHECK-NEXT: kernel(stages = 6, block_threads = 32, programmatic = true)
+ep.dispatch_epilogue @epilogue
+  rows(topk = 8, hidden = 7168, dtype = f8E4M3FN)
+  kernel(stages = 6, block_threads = 32, programmatic = true)
+
+// -----
+
+// CHECK: ep.combine_prologue @prologue
+// CHECK-NEXT: rows(topk = 32, hidden = 8, dtype = bf16)
+// CHECK-NEXT: kernel(stages = 0, block_threads = 256, programmatic = false)
+ep.combine_prologue @prologue
+  rows(topk = 32, hidden = 8, dtype = bf16)
+  kernel(stages = 0, block_threads = 256, programmatic = false)

@@ -324,3 +324,11 @@ func.func @step_number() {
   sync.cta_barrier {sync.step = 1 : i32}
   return
 }
+
+// -----
+
+func.func @no_barriers() {
+  // expected-error @+1 {{'sync.barrier_alloc' op expected a count of barriers to be at least 1, got 0}}
+  %b = sync.barrier_alloc count = 0 : !sync.barrier
+  return
+}

@@ -24,6 +24,8 @@ func.func @handoffs(%it: i32, %wide: i64) {
 func.func @barriers(%parity: i32, %rank: i32) {
   // CHECK: %[[B:.*]] = sync.barrier_alloc : !sync.barrier
   %b = sync.barrier_alloc : !sync.barrier
+  // CHECK: %[[RING:.*]] = sync.barrier_alloc count = 4 : !sync.barrier
+  %ring = sync.barrier_alloc count = 4 : !sync.barrier
   // CHECK: sync.shared_alloc bytes = 128 align = 16 : !sync.ptr<shared>
   %p = sync.shared_alloc bytes = 128 align = 16 : !sync.ptr<shared>
   // CHECK: sync.barrier_init %[[B]], count = 4
@@ -105,6 +107,10 @@ func.func @signals(%g: !sync.ptr<global>, %s: !sync.ptr<shared>, %word: i32, %va
   %b = sync.atomic or acq_rel gpu %g, %value : !sync.ptr<global>, i64
   // CHECK: sync.atomic max relaxed cta %{{.*}}, %{{.*}} : !sync.ptr<shared>, i32
   %c = sync.atomic max relaxed cta %s, %word : !sync.ptr<shared>, i32
+  // CHECK: sync.dependency_wait
+  sync.dependency_wait
+  // CHECK: sync.launch_dependents
+  sync.launch_dependents
   // CHECK: sync.clock : i64
   %now = sync.clock : i64
   return

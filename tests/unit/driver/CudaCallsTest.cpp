@@ -119,6 +119,48 @@ TEST_F(CudaCalls, ALaunchCarriesWhatItWasGiven) {
   EXPECT_EQ(fake().attributes, 0u) << "without clusters an older GPU takes it too";
 }
 
+TEST_F(CudaCalls, LaunchesSayWhatTheyNeed) {
+  open();
+  KernelId kernel = load();
+  auto params8 = std::as_bytes(std::span(params));
+  ASSERT_TRUE(driver->launch(stream, kernel, {.grid = 4, .block = 32, .programmatic = true}, params8));
+  EXPECT_EQ(fake().attributes, 1u);
+  EXPECT_EQ(fake().launchIds[0], 6); // CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+  ASSERT_TRUE(driver->launch(stream, kernel, {.grid = 8, .block = 32, .cluster = 4, .cooperative = true}, params8));
+  EXPECT_EQ(fake().attributes, 2u);
+  EXPECT_EQ(fake().launchIds[0], 4); // CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+  EXPECT_EQ(fake().launchIds[1], 2); // CU_LAUNCH_ATTRIBUTE_COOPERATIVE
+  ASSERT_TRUE(driver->createUrgentStream(0));
+  EXPECT_EQ(fake().streamPriority, -5);
+}
+
+// A grid that must be resident is refused before CUDA is asked, with both numbers; it is only left to CUDA on request.
+TEST_F(CudaCalls, AGridThatMustBeResidentIsBounded) {
+  open();
+  KernelId kernel = load();
+  auto info = driver->info(0);
+  ASSERT_TRUE(info);
+  uint32_t bound = 4 * info->multiprocessors;
+  auto resident = driver->residentCtas(kernel, {.block = 32});
+  ASSERT_TRUE(resident);
+  EXPECT_EQ(*resident, bound);
+  auto clusters = driver->residentCtas(kernel, {.block = 32, .cluster = 2});
+  ASSERT_TRUE(clusters);
+  EXPECT_EQ(*clusters, 80u);
+  auto params8 = std::as_bytes(std::span(params));
+  EXPECT_TRUE(driver->launch(stream, kernel, {.grid = bound, .block = 32, .cooperative = true}, params8));
+  fake().grid = 0;
+  Status over = driver->launch(stream, kernel, {.grid = bound + 1, .block = 32, .cooperative = true}, params8);
+  ASSERT_FALSE(over);
+  EXPECT_EQ(over.error().code, Code::badInput);
+  EXPECT_THAT(over.error().message, HasSubstr(std::to_string(bound) + " CTAs"));
+  EXPECT_THAT(over.error().message, HasSubstr("got " + std::to_string(bound + 1)));
+  EXPECT_EQ(fake().grid, 0u);
+  EXPECT_TRUE(driver->launch(stream, kernel,
+                             {.grid = bound + 1, .block = 32, .cooperative = true, .checkResidency = false}, params8));
+  EXPECT_EQ(fake().grid, bound + 1);
+}
+
 // Padding at the end of a struct is cut off, and a struct that is too short is not read beyond its end.
 TEST_F(CudaCalls, ParametersAreAsLongAsTheKernels) {
   open();

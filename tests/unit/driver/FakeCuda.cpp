@@ -174,6 +174,16 @@ CUDA int cuStreamCreate(void **stream, unsigned flags) {
   state.streamFlags = flags;
   return make("cuStreamCreate", stream);
 }
+CUDA int cuCtxGetStreamPriorityRange(int *least, int *greatest) {
+  *least = 0;
+  *greatest = -5;
+  return inContext("cuCtxGetStreamPriorityRange");
+}
+CUDA int cuStreamCreateWithPriority(void **stream, unsigned flags, int priority) {
+  state.streamFlags = flags;
+  state.streamPriority = priority;
+  return make("cuStreamCreateWithPriority", stream);
+}
 CUDA int cuStreamDestroy_v2(void *stream) { return destroy("cuStreamDestroy_v2", stream); }
 CUDA int cuStreamSynchronize(void *) { return inContext("cuStreamSynchronize"); }
 CUDA int cuStreamQuery(void *) { return inContext("cuStreamQuery"); }
@@ -205,6 +215,14 @@ CUDA int cuFuncGetParamInfo(void *, size_t index, size_t *offset, size_t *size) 
   *size = 8;
   return index < 2 ? inContext("cuFuncGetParamInfo") : 1;
 }
+CUDA int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *number, void *, int, size_t) {
+  *number = state.ctasPerMultiprocessor;
+  return inContext("cuOccupancyMaxActiveBlocksPerMultiprocessor");
+}
+CUDA int cuOccupancyMaxActiveClusters(int *number, void *, const Config *) {
+  *number = state.clustersAtOnce;
+  return inContext("cuOccupancyMaxActiveClusters");
+}
 CUDA int cuLaunchKernelEx(const Config *config, void *, void **params, void **extra) {
   state.grid = config->grid[0] * config->grid[1] * config->grid[2];
   state.block = config->block[0] * config->block[1] * config->block[2];
@@ -212,6 +230,8 @@ CUDA int cuLaunchKernelEx(const Config *config, void *, void **params, void **ex
   state.attributes = config->count;
   state.clusterX = config->count ? config->attributes[0].value.clusterDim[0] : 0;
   state.clusterAttribute = config->count ? config->attributes[0].id : 0;
+  for (unsigned i = 0; i < 4; ++i)
+    state.launchIds[i] = i < config->count ? config->attributes[i].id : 0;
   // CU_LAUNCH_PARAM_BUFFER_POINTER = 1, CU_LAUNCH_PARAM_BUFFER_SIZE = 2, CU_LAUNCH_PARAM_END = 0
   if (params || extra[0] != reinterpret_cast<void *>(1) || extra[2] != reinterpret_cast<void *>(2) || extra[4])
     return 1;

@@ -17,7 +17,7 @@ TEST(Canonical, HasTheseBytes) {
   EXPECT_EQ(canonicalForm(smallSpec()), "kernel=dispatch\ntarget=sm_90a\nranks=8\nexperts=256\ntopk=8\nhidden=7168\n"
                                         "dtype=bf16\ncombine_dtype=bf16\nscale_bytes=0\nmax_tokens=4096\ncapacity=0\n"
                                         "expert_rows=false\nschedule=grid_stride\ncluster=1\nblock_threads=512\n"
-                                        "tile_tokens=8\nwait=relaxed-fence\n");
+                                        "tile_tokens=8\nwait=relaxed-fence\nstages=0\nprogrammatic=false\n");
 }
 
 TEST(Canonical, ReadsBackWhateverChanges) {

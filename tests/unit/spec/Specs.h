@@ -50,6 +50,8 @@ inline const std::vector<Change> &changes() {
       {"block_threads", [](KernelSpec &s) { s.blockThreads = 256; }},
       {"tile_tokens", [](KernelSpec &s) { s.tileTokens = 16; }},
       {"wait", [](KernelSpec &s) { s.wait = WaitStrategy::acquire; }},
+      {"stages", [](KernelSpec &s) { s.kernel = KernelKind::combinePrologue, s.stages = 4; }},
+      {"programmatic", [](KernelSpec &s) { s.kernel = KernelKind::combinePrologue, s.programmatic = true; }},
   };
   return all;
 }
