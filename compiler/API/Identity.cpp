@@ -1,7 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// Content, never paths or times: the linker's build id of the binary that holds this code, and a digest of the
-// templates.
+// Content, never paths or times: the linkers' build ids of the binary that holds this code and of the assembler, and a
+// digest of the templates.
 #include "compiler/API/Compile.h"
 
 #include "compiler/Target/CubinAssembler.h"
@@ -78,15 +78,24 @@ std::string templatesDigest() {
   return llvm::toHex(digest, /*LowerCase=*/true);
 }
 
+/// Which build of nvJitLink there is. Its notes say so, and loading it would take longer than a lookup in the cache;
+/// what a linker left without a build id is loaded and asked for its version.
+std::string assemblerBuild() {
+  std::optional<VendorLibrary> file = target::CubinAssembler::locate();
+  if (file && !file->buildId.empty())
+    return file->path.substr(file->path.rfind('/') + 1) + " " + file->buildId;
+  auto assembler = target::CubinAssembler::find();
+  return assembler ? (*assembler)->identity() : "none";
+}
+
 } // namespace
 
 const std::string &compilerIdentity() {
   static const std::string identity = [] {
-    auto assembler = target::CubinAssembler::find();
     nlohmann::json json = {{"digest", ownBuildId()},
                            {"templates", templatesDigest()},
                            {"llvm", LLVM_VERSION_STRING},
-                           {"assembler", assembler ? (*assembler)->identity() : "none"}};
+                           {"assembler", assemblerBuild()}};
     return json.dump();
   }();
   return identity;

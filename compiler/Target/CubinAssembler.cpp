@@ -50,13 +50,15 @@ CubinAssembler::CubinAssembler(void *library, std::unique_ptr<Symbols> symbols, 
 // The library stays loaded: nvJitLink keeps threads and state that a dlclose would pull away.
 CubinAssembler::~CubinAssembler() = default;
 
+std::optional<VendorLibrary> CubinAssembler::locate() {
+  constexpr std::array names = {"libnvJitLink.so.13", "libnvJitLink.so.12"};
+  constexpr std::array folders = {"/usr/local/cuda/lib64", "/usr/local/cuda/lib"};
+  return findVendorLibrary(names, folders);
+}
+
 Result<std::shared_ptr<const CubinAssembler>> CubinAssembler::find() {
-  constexpr std::array paths = {"libnvJitLink.so.13", "libnvJitLink.so.12", "/usr/local/cuda/lib64/libnvJitLink.so.13",
-                                "/usr/local/cuda/lib64/libnvJitLink.so.12"};
-  void *library = nullptr;
-  for (const char *path : paths)
-    if ((library = dlopen(path, RTLD_NOW | RTLD_LOCAL)))
-      break;
+  std::optional<VendorLibrary> file = locate();
+  void *library = file ? dlopen(file->path.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
   if (!library)
     return makeError(Code::notFound, "nvJitLink was not found (libnvJitLink.so.13 or .12): the driver assembles the "
                                      "PTX when it loads; install the CUDA toolkit's nvJitLink to get a cubin");

@@ -4,8 +4,10 @@
 #pragma once
 
 #include "interlock/status.hpp"
+#include "runtime/Spec/VendorLibrary.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,12 +16,14 @@ namespace interlock::target {
 /// A loaded nvJitLink. Calls are thread safe.
 class CubinAssembler {
 public:
+  /// The file that `find` would load, without loading it.
+  static std::optional<VendorLibrary> locate();
   /// Looks for libnvJitLink.so.13 and .12 by the loader's search path and under the toolkit's usual prefix.
   /// Fails with notFound and one sentence.
   static Result<std::shared_ptr<const CubinAssembler>> find();
   ~CubinAssembler();
 
-  /// "nvJitLink 13.0": part of the cache key.
+  /// "nvJitLink 13.0".
   const std::string &identity() const { return name; }
 
   /// Assembles one PTX module for `chip` (sm_90a), with what its .loc directives say if `keepLines` is set. The error

@@ -33,7 +33,7 @@ typedef struct ilk_compiler_output ilk_compiler_output;
 /** ILK_COMPILER_ABI that the plugin was built with. */
 uint32_t ilk_compiler_abi(void);
 /** What the cache key needs to know of the plugin: `digest`, `templates` (digest of the embedded templates), `llvm` and
- * `assembler` (nvJitLink's version, or `none`), as a JSON object. Valid until the process ends. */
+ * `assembler` (nvJitLink's build, or `none`), as a JSON object. Valid until the process ends. */
 const char *ilk_compiler_identity(void);
 /** Compiles. Returns 0, or non-zero with the reason in ilk_compiler_output_error; `*out` is set in both cases. Any
  * thread may call it, several at a time. */
