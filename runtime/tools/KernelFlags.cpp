@@ -24,7 +24,8 @@ Result<KernelSpec> KernelFlags::spec() const {
   spec.wait = options.wait.value_or(chip.restrictedFence ? WaitStrategy::relaxedFence : WaitStrategy::acquire);
   // The grid is the launch's; only the geometry that is folded into the kernel matters here.
   DeviceInfo device{"", spec.target, 132, 0, 0};
-  LaunchGeometry geometry = defaultGeometry(spec.layer, spec.kernel, spec.cluster, device, 1, layer.geometry, spec.schedule);
+  LaunchGeometry geometry =
+      defaultGeometry(spec.layer, spec.kernel, spec.cluster, device, 1, layer.geometry, spec.schedule);
   spec.blockThreads = geometry.blockThreads;
   spec.tileTokens = geometry.tileTokens;
   spec.stages = local.stages.value_or(0);
