@@ -149,9 +149,11 @@ Result<Lookup> KernelCache::State::diskHit(OnDisk found, std::string reason) {
 Result<std::shared_ptr<const Artifact>> KernelCache::State::compile(const KernelSpec &spec) {
   if (!options.compiler)
     return makeError(Code::notFound, "expected a cached kernel, found none, and there is no compiler to make it");
-  ILK_ASSIGN_OR_RETURN(auto parts, options.compiler->compile(spec, {"ptx", "cubin", "meta"}));
+  ILK_ASSIGN_OR_RETURN(TargetInfo target, findTarget(spec.target));
+  const char *text = target.textPart(), *binary = target.binaryPart();
+  ILK_ASSIGN_OR_RETURN(auto parts, options.compiler->compile(spec, {text, binary, "meta"}));
   ILK_ASSIGN_OR_RETURN(Artifact artifact,
-                       makeArtifact(spec, std::move(parts["ptx"]), std::move(parts["cubin"]), parts["meta"]));
+                       makeArtifact(spec, std::move(parts[text]), std::move(parts[binary]), parts["meta"]));
   return std::make_shared<const Artifact>(std::move(artifact));
 }
 

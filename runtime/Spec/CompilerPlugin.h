@@ -23,7 +23,7 @@ typedef struct ilk_compiler_request {
   const char *module_file;  /**< its name in messages, or NULL */
   const char *template_dir; /**< directory that overrides the embedded templates, or NULL */
   const char *parts; /**< comma-separated names of the parts wanted, of stages, expanded, verified, lowered, llvm,
-                        ptx, cubin and meta */
+                        ptx and cubin (NVIDIA chips), asm and hsaco (AMD chips) and meta */
 } ilk_compiler_request;
 
 typedef struct ilk_compiler_output ilk_compiler_output;
@@ -46,7 +46,10 @@ void ilk_compiler_output_free(ilk_compiler_output *out);
 /* The part `meta` is a JSON object:
  *   entry (string), target (string), ptx_isa (string, "8.6"), block_threads, cluster, shared_bytes (numbers),
  *   cooperative (bool), remarks (array of strings: each downgrade, said once), findings (array of objects),
- *   timings_ms (object: step name to milliseconds), assembler (string) */
+ *   timings_ms (object: step name to milliseconds), assembler (string)
+ * For an AMD chip there is no ptx_isa, and in its place code_object (its version) and what its metadata says: descriptor
+ *   (string, the symbol of the kernel descriptor), vgprs, agprs, sgprs, vgpr_spills, sgpr_spills, scratch_bytes,
+ *   wave_width (numbers), kernarg (object: bytes, align, arguments: array of offset, bytes and kind) */
 
 #ifdef __cplusplus
 }

@@ -16,7 +16,8 @@ constexpr uint32_t maxRanks = 64, maxTopk = 32, maxThreads = 1024, maxTileTokens
 constexpr uint32_t maxHidden = 1u << 20, maxTokensPerRank = 1u << 24, maxExperts = 1u << 20, maxScaleBytes = 1u << 20;
 /// More than any machine maps: 57 bits are the widest virtual addresses.
 constexpr uint64_t addressSpace = uint64_t(1) << 57;
-/// A CTA's static shared memory, the same on every chip (CUDA C++ Programming Guide, "Compute Capabilities").
+/// A CTA's static shared memory on every NVIDIA chip (CUDA C++ Programming Guide, "Compute Capabilities"). AMD's have no
+/// such limit below the CTA's own.
 constexpr uint64_t maxStaticShared = 48 * 1024;
 
 template <typename... Args> tl::unexpected<Error> refuse(fmt::format_string<Args...> text, Args &&...args) {
@@ -99,20 +100,25 @@ Status validate(const KernelSpec &spec) {
     return refuse("expected a cluster of 1, 2, 4 or 8 CTAs, got {}", spec.cluster);
   if (spec.cluster > 1 && !target.clusters)
     return lacks("{} has no thread-block clusters: expected a cluster of 1, got {}", target.name, spec.cluster);
+  if (spec.cluster > 1 && spec.schedule == Schedule::claimed && !target.remoteShared)
+    return lacks("{} has no access to the shared memory of a cluster's other CTAs, which a claimed schedule hands tiles "
+                 "through: expected a cluster of 1 or the schedule grid_stride, got a cluster of {}",
+                 target.name, spec.cluster);
   if (spec.blockThreads == 0 || spec.blockThreads % target.warpWidth || spec.blockThreads > maxThreads)
     return refuse("expected threads per CTA to be a multiple of {} and at most {}, got {}", target.warpWidth,
                   maxThreads, spec.blockThreads);
   if (!isPowerOfTwo(spec.tileTokens) || spec.tileTokens > maxTileTokens)
     return refuse("expected 1, 2, 4, 8, 16 or 32 tokens per tile, got {}", spec.tileTokens);
-  if (spec.wait == WaitStrategy::relaxedFence && spec.cluster > 1 && !target.restrictedFence)
+  if (spec.wait == WaitStrategy::relaxedFence && spec.cluster > 1 && !target.restrictedFence && !target.isAMD())
     return lacks("{} has no restricted fences: expected the wait strategy acquire, got relaxed-fence", target.name);
   // The tables: slots per rank of a tile (dispatch), or rows and weights per expert of each warp's token (combine).
   uint64_t shared = spec.kernel == KernelKind::dispatch
                         ? uint64_t(spec.tileTokens) * (spec.layer.ranks * 4 + 8) + spec.layer.ranks * 4
                         : uint64_t(spec.blockThreads / target.warpWidth) * spec.layer.topk * 12;
-  if (shared + 256 > maxStaticShared)
+  uint64_t most = target.isAMD() ? target.maxSharedBytes : maxStaticShared;
+  if (shared + 256 > most)
     return refuse("expected a tile's tables to fit {} bytes of shared memory, got {}: fewer tokens per tile would do",
-                  maxStaticShared, shared);
+                  most, shared);
   return {};
 }
 

@@ -24,14 +24,24 @@ struct CompileFlags {
 };
 
 /// What `--emit` can name, in the order of the pipeline. The cached ones are kept in the artefact; the others are
-/// made anew each time.
+/// made anew each time. Some are of one vendor's chips.
 struct Product {
   std::string_view name;
   bool cached;
+  std::string_view vendor;
 };
-constexpr Product products[] = {{"stages", false},  {"expanded", false}, {"verified", false},
-                                {"lowered", false}, {"llvm", false},     {"ptx", true},
-                                {"cubin", true},    {"sass", true},      {"meta", true}};
+constexpr Product products[] = {{"stages", false, ""},      {"expanded", false, ""},    {"verified", false, ""},
+                                {"lowered", false, ""},     {"llvm", false, ""},        {"ptx", true, "nvptx"},
+                                {"cubin", true, "nvptx"},   {"sass", true, "nvptx"},    {"asm", true, "amdgcn"},
+                                {"hsaco", true, "amdgcn"},  {"meta", true, ""}};
+
+Status checkProduct(const Product &product, const TargetInfo &target) {
+  if (product.vendor.empty() || product.vendor == target.vendor)
+    return {};
+  return makeError(Code::badInput, fmt::format("expected --emit {} for {}, which is an {} chip, got '{}'",
+                                               target.isAMD() ? "asm or hsaco" : "ptx, cubin or sass", target.name,
+                                               target.isAMD() ? "AMD" : "NVIDIA", product.name));
+}
 
 Result<Product> parseEmit(const std::string &text) {
   std::string names;
@@ -52,7 +62,7 @@ Result<KernelSpec> specOf(const CompileFlags &flags) {
   spec.target = target.name;
   spec.schedule = options.schedule;
   spec.cluster = options.cluster;
-  spec.wait = options.wait.value_or(target.restrictedFence ? WaitStrategy::relaxedFence : WaitStrategy::acquire);
+  spec.wait = options.wait.value_or(cheapestWait(target));
   // The grid is the launch's; only the geometry that is folded into the kernel matters here.
   DeviceInfo device{"", spec.target, 132, 0, 0};
   LaunchGeometry geometry = defaultGeometry(spec.layer, spec.kernel, spec.cluster, device, 1, flags.layer.geometry);
@@ -91,8 +101,10 @@ Result<std::string> sassOf(const Context &context, const std::string &binary) {
 }
 
 Result<std::string> productOf(const Context &context, const std::string &name, const Artifact &artifact) {
-  if (name == "ptx")
+  if (name == "ptx" || name == "asm")
     return artifact.text;
+  if (name == "hsaco")
+    return artifact.binary;
   if (name == "cubin")
     return cubinOf(artifact.binary);
   if (name == "sass")
@@ -109,8 +121,8 @@ Status deliver(const CompileFlags &flags, const std::string &bytes, nlohmann::js
       return makeError(Code::badInput, fmt::format("expected to write {}, could not", flags.output));
     return {};
   }
-  if (flags.emit == "cubin")
-    return makeError(Code::badInput, "expected -o FILE with --emit cubin, got none");
+  if (flags.emit == "cubin" || flags.emit == "hsaco")
+    return makeError(Code::badInput, fmt::format("expected -o FILE with --emit {}, got none", flags.emit));
   if (json)
     report["text"] = bytes;
   else
@@ -128,8 +140,10 @@ void describe(const Lookup &found, nlohmann::json &report) {
   report["block_threads"] = artifact.facts.blockThreads;
   report["cluster"] = artifact.facts.cluster;
   report["shared_bytes"] = artifact.facts.sharedBytes;
-  report["ptx_bytes"] = artifact.text.size();
-  report["cubin_bytes"] = artifact.binary.size();
+  if (Result<TargetInfo> target = findTarget(artifact.spec.target)) {
+    report[fmt::format("{}_bytes", target->textPart())] = artifact.text.size();
+    report[fmt::format("{}_bytes", target->binaryPart())] = artifact.binary.size();
+  }
   for (const char *key : {"remarks", "findings"})
     if (artifact.meta.contains(key))
       report[key] = artifact.meta[key];
@@ -139,8 +153,8 @@ void describe(const Lookup &found, nlohmann::json &report) {
 Status compileModuleFile(const Context &context, const CompileFlags &flags) {
   if (flags.emit.empty() || flags.emit == "stages")
     return makeError(Code::badInput,
-                     fmt::format("expected --emit expanded, verified, lowered, llvm, ptx, cubin, sass or "
-                                 "meta with --module, got '{}': a module is not cached",
+                     fmt::format("expected --emit expanded, verified, lowered, llvm, ptx, cubin, sass, asm, "
+                                 "hsaco or meta with --module, got '{}': a module is not cached",
                                  flags.emit));
   ILK_ASSIGN_OR_RETURN(Product product, parseEmit(flags.emit));
   std::ifstream file(flags.module, std::ios::binary);
@@ -167,11 +181,13 @@ Status compileModuleFile(const Context &context, const CompileFlags &flags) {
 Status compile(const Context &context, const CompileFlags &flags) {
   if (!flags.module.empty())
     return compileModuleFile(context, flags);
-  Product product{"", true};
+  Product product{"", true, ""};
   if (!flags.emit.empty()) {
     ILK_ASSIGN_OR_RETURN(product, parseEmit(flags.emit));
   }
   ILK_ASSIGN_OR_RETURN(KernelSpec spec, specOf(flags));
+  ILK_ASSIGN_OR_RETURN(TargetInfo target, findTarget(spec.target));
+  ILK_RETURN_IF_ERROR(checkProduct(product, target));
   nlohmann::json report = {{"kernel", name(spec.kernel)},
                            {"target", spec.target},
                            {"schedule", name(spec.schedule)},
@@ -213,7 +229,8 @@ void addCompile(CLI::App &app, Context &context) {
   command->add_option("--target", flags->target, "the chip to generate for (`interlock targets` lists them)");
   flags->layer.addTo(*command);
   command->add_option("--emit", flags->emit,
-                      "stages, expanded, verified, lowered, llvm, ptx, cubin, sass or meta (default: only cache it)");
+                      "stages, expanded, verified, lowered, llvm, ptx, cubin, sass, asm, hsaco or meta (default: only "
+                      "cache it); asm and hsaco are of AMD chips, ptx, cubin and sass of NVIDIA's");
   command->add_option("-o,--output", flags->output, "file to write (default: stdout)");
   command->add_option("--templates", flags->templates, "directory of templates that override the built-in ones");
   command->callback([&context, flags] {
