@@ -56,7 +56,7 @@ set(INTERLOCK_MLIR_LIBS
   MLIRPass MLIRROCDLDialect MLIRROCDLToLLVMIRTranslation MLIRReconcileUnrealizedCasts MLIRSCFDialect MLIRSCFToControlFlow MLIRTransforms MLIRTransformUtils
   MLIRVectorDialect MLIRVectorToLLVM)
 set(INTERLOCK_LLVM_COMPONENTS core nvptxcodegen nvptxdesc nvptxinfo amdgpuasmparser amdgpucodegen amdgpudesc amdgpuinfo
-  amdgpuutils binaryformat lto mc mcparser object option passes support target)
+  amdgpuutils binaryformat dtlto lto mc mcparser object option passes support target)
 
 # lld as a library, by the archives' names: its exported targets name the shared LLVM.
 add_library(InterlockLLD INTERFACE)
