@@ -30,7 +30,7 @@ static FileLineColLoc placeOf(Location location) {
 }
 
 void commentStep(Operation *op, Builder &b) {
-  if (!isa<sync::SyncDialect>(op->getDialect()) || isa<sync::SharedAllocOp, sync::BarrierAllocOp>(op))
+  if (!isa<sync::SyncDialect>(op->getDialect()) || isa<sync::SharedAllocOp, sync::BarrierAllocOp, sync::ClockOp>(op))
     return;
   std::string text = "; " + op->getName().getStringRef().str();
   if (auto atomic = dyn_cast<sync::AtomicOp>(op))

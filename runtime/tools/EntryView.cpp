@@ -2,6 +2,7 @@
 #include "runtime/tools/EntryView.h"
 
 #include "runtime/tools/InspectPtx.h"
+#include "runtime/tools/LaunchView.h"
 
 #include <fmt/format.h>
 
@@ -35,19 +36,28 @@ void listEntries(const Context &context, const std::vector<CachedEntry> &entries
 
 Status showEntry(const Context &context, const CachedEntry &entry) {
   ILK_ASSIGN_OR_RETURN(Artifact artifact, readEntry(entry.path));
-  ILK_ASSIGN_OR_RETURN(nlohmann::json ptx, describePtx(artifact.text, entry.key.substr(0, 16) + ".ptx"));
+  ILK_ASSIGN_OR_RETURN(TargetInfo target, findTarget(entry.spec.target));
+  nlohmann::json launch = launchView(artifact), ptx;
+  if (!target.isAMD()) {
+    ILK_ASSIGN_OR_RETURN(ptx, describePtx(artifact.text, entry.key.substr(0, 16) + ".ptx"));
+  }
   if (context.json) {
     nlohmann::json object = asJson(entry);
-    object["parts"] = {{"ptx", artifact.text.size()}, {"cubin", artifact.binary.size()}};
+    object["parts"] = {{target.textPart(), artifact.text.size()}, {target.binaryPart(), artifact.binary.size()}};
     object["meta"] = artifact.meta;
-    object["ptx"] = ptx;
+    object["launch"] = launch;
+    if (!target.isAMD())
+      object["ptx"] = ptx;
     print(object);
     return {};
   }
   fmt::print("{}\n{}", entry.key, canonicalForm(entry.spec));
-  fmt::print("ptx {} bytes, cubin {} bytes\n", artifact.text.size(), artifact.binary.size());
+  fmt::print("{} {} bytes, {} {} bytes\n", target.textPart(), artifact.text.size(), target.binaryPart(),
+             artifact.binary.size());
   fmt::print("meta {}\n", artifact.meta.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
-  fmt::print("{}", asText(ptx));
+  fmt::print("{}", launchText(launch));
+  if (!target.isAMD())
+    fmt::print("{}", asText(ptx));
   return {};
 }
 
