@@ -9,16 +9,16 @@
 // DEFINE: %{asm} = mlir-translate --mlir-to-llvmir | llc -mtriple=amdgcn-amd-amdhsa -mcpu=%{chip}
 // REDEFINE: %{chip} = gfx90a
 // RUN: %{lowered} | %{asm} | FileCheck %s
-// RUN: %{lowered} | sed "1,/rocdl.s.barrier/{/rocdl.s.waitcnt/d}" | %{asm} | not FileCheck %s
-// RUN: %{lowered} | sed "/rocdl.s.barrier/,\${/rocdl.s.waitcnt/d}" | %{asm} | not FileCheck %s
+// RUN: %{lowered} | sed '1,/rocdl.s.barrier/{/rocdl.s.waitcnt/d}' | %{asm} | not FileCheck %s --check-prefix=CHECK
+// RUN: %{lowered} | sed '/rocdl.s.barrier/,${/rocdl.s.waitcnt/d}' | %{asm} | not FileCheck %s --check-prefix=CHECK
 // REDEFINE: %{chip} = gfx942
 // RUN: %{lowered} | %{asm} | FileCheck %s
-// RUN: %{lowered} | sed "1,/rocdl.s.barrier/{/rocdl.s.waitcnt/d}" | %{asm} | not FileCheck %s
-// RUN: %{lowered} | sed "/rocdl.s.barrier/,\${/rocdl.s.waitcnt/d}" | %{asm} | not FileCheck %s
+// RUN: %{lowered} | sed '1,/rocdl.s.barrier/{/rocdl.s.waitcnt/d}' | %{asm} | not FileCheck %s --check-prefix=CHECK
+// RUN: %{lowered} | sed '/rocdl.s.barrier/,${/rocdl.s.waitcnt/d}' | %{asm} | not FileCheck %s --check-prefix=CHECK
 // REDEFINE: %{chip} = gfx950
 // RUN: %{lowered} | %{asm} | FileCheck %s
-// RUN: %{lowered} | sed "1,/rocdl.s.barrier/{/rocdl.s.waitcnt/d}" | %{asm} | not FileCheck %s
-// RUN: %{lowered} | sed "/rocdl.s.barrier/,\${/rocdl.s.waitcnt/d}" | %{asm} | not FileCheck %s
+// RUN: %{lowered} | sed '1,/rocdl.s.barrier/{/rocdl.s.waitcnt/d}' | %{asm} | not FileCheck %s --check-prefix=CHECK
+// RUN: %{lowered} | sed '/rocdl.s.barrier/,${/rocdl.s.waitcnt/d}' | %{asm} | not FileCheck %s --check-prefix=CHECK
 //
 // The other chips wait by themselves.
 // REDEFINE: %{chip} = gfx1100
