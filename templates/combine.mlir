@@ -303,7 +303,7 @@ func.func @ep_combine(%window: i64, %stride: i64, %out: i64, %out_weights: i64, 
   %padded = arith.addi %tokens, %round : i32
   %tiles = arith.divui %padded, %tile_tokens : i32
   %claim = ep.offset %control, %claim_at : !sync.ptr<global>
-  ep.for_each_tile %tile in %tiles claim %claim {schedule = #schedule, cluster = #cluster} {
+  %ctas = ep.for_each_tile %tile in %tiles claim %claim {schedule = #schedule, cluster = #cluster} {
     %first = arith.muli %tile, %tile_tokens : i32
     scf.for %item = %warp to %shares step %warps : i32 {
       %local = arith.divui %item, %sharing : i32
@@ -325,7 +325,7 @@ func.func @ep_combine(%window: i64, %stride: i64, %out: i64, %out_weights: i64, 
     }
   }
 
-  %last = func.call @is_last_cta(%control) : (!sync.ptr<global>) -> i1
+  %last = func.call @is_last_cta(%control, %ctas) : (!sync.ptr<global>, i32) -> i1
   %concludes = arith.andi %last, %leader : i1
   scf.if %concludes {
     %result = ep.peer_ptr %window, %stride, %rank, %result_at : !sync.ptr<global>

@@ -160,10 +160,10 @@ func.func private @await(%window: i64, %stride: i64, %rank: i32, %signals: i64, 
   return %result : i64
 }
 
-// All threads call it when their CTA has done its share; true in the CTA that is the last of the grid (fact 2).
-func.func private @is_last_cta(%control: !sync.ptr<global>) -> i1 {
+// All threads call it when their CTA has done its share, which stands for `stood_for` CTAs of the grid (ep.for_each_tile
+// says how many); true in the CTA that is the last of the grid (fact 2).
+func.func private @is_last_cta(%control: !sync.ptr<global>, %stood_for: i32) -> i1 {
   %zero = arith.constant 0 : i32
-  %one = arith.constant 1 : i32
   %ticket_at = arith.constant #control_ticket
   %taken = sync.shared_alloc bytes = 4 align = 4 : !sync.ptr<shared>
   %tid = ep.thread_id : i32
@@ -171,13 +171,13 @@ func.func private @is_last_cta(%control: !sync.ptr<global>) -> i1 {
   sync.cta_barrier
   scf.if %leader {
     %p = ep.offset %control, %ticket_at : !sync.ptr<global>
-    %ticket = sync.atomic add acq_rel gpu %p, %one : !sync.ptr<global>, i32
+    %ticket = sync.atomic add acq_rel gpu %p, %stood_for : !sync.ptr<global>, i32
     ep.store %ticket, %taken : i32, !sync.ptr<shared>
   }
   sync.cta_barrier
   %mine = ep.load %taken : !sync.ptr<shared> -> i32
   %ctas = ep.cta_count : i32
-  %final = arith.subi %ctas, %one : i32
+  %final = arith.subi %ctas, %stood_for : i32
   %last = arith.cmpi eq, %mine, %final : i32
   return %last : i1
 }

@@ -88,6 +88,40 @@ func.func private @count_rows(%ids: i64, %live: i64, %counts: !sync.ptr<shared>,
   return
 }
 
+// All threads of the CTA; a cta_barrier must follow.
+func.func private @zero_counts(%counts: !sync.ptr<shared>) {
+  %zero = arith.constant 0 : i32
+  %four = arith.constant 4 : i64
+  %ranks = arith.constant #ranks
+  %threads = arith.constant #block_threads
+  %tid = ep.thread_id : i32
+  scf.for %r = %tid to %ranks step %threads : i32 {
+    %p = func.call @shared_at(%counts, %r, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
+    ep.store %zero, %p : i32, !sync.ptr<shared>
+  }
+  sync.warp_barrier
+  return
+}
+
+// The token from which the counts, which hold those before token `counted`, must be taken on to reach token `to`. With
+// cluster launch control a tile may lie before the last one: then the counts begin again.
+func.func private @count_from(%counts: !sync.ptr<shared>, %counted: i32, %to: i32) -> i32 {
+  %zero = arith.constant 0 : i32
+  %unordered = arith.constant #unordered_tiles
+  %from = scf.if %unordered -> (i32) {
+    %back = arith.cmpi slt, %to, %counted : i32
+    scf.if %back {
+      func.call @zero_counts(%counts) : (!sync.ptr<shared>) -> ()
+    }
+    sync.cta_barrier
+    %again = arith.select %back, %zero, %counted : i32
+    scf.yield %again : i32
+  } else {
+    scf.yield %counted : i32
+  }
+  return %from : i32
+}
+
 // Warp 0, a token of the tile a lane: fills the tile's masks (ranks that a token goes to) and slots (row at each of
 // them), and moves the counts past the tile.
 func.func private @assign_slots(%ids: i64, %live: i64, %first: i32, %tokens: i32, %counts: !sync.ptr<shared>,
@@ -424,11 +458,7 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
   %live0 = func.call @live_ranks(%control) : (!sync.ptr<global>) -> i64
   func.call @announce(%window, %stride, %rank, %live0, %op) : (i64, i64, i32, i64, i64) -> ()
 
-  scf.for %r = %tid to %ranks step %threads : i32 {
-    %p = func.call @shared_at(%counts, %r, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
-    ep.store %zero, %p : i32, !sync.ptr<shared>
-  }
-  sync.warp_barrier
+  func.call @zero_counts(%counts) : (!sync.ptr<shared>) -> ()
   scf.if %leader {
     ep.store %zero, %cursor : i32, !sync.ptr<shared>
   }
@@ -451,9 +481,10 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
   %padded = arith.addi %tokens, %round : i32
   %tiles = arith.divui %padded, %tile_tokens : i32
   %claim = ep.offset %control, %claim_at : !sync.ptr<global>
-  ep.for_each_tile %tile in %tiles claim %claim {schedule = #schedule, cluster = #cluster} {
+  %ctas = ep.for_each_tile %tile in %tiles claim %claim {schedule = #schedule, cluster = #cluster} {
     %first = arith.muli %tile, %tile_tokens : i32
-    %from = ep.load %cursor : !sync.ptr<shared> -> i32
+    %counted = ep.load %cursor : !sync.ptr<shared> -> i32
+    %from = func.call @count_from(%counts, %counted, %first) : (!sync.ptr<shared>, i32, i32) -> i32
     func.call @count_rows(%ids, %live, %counts, %from, %first) : (i64, i64, !sync.ptr<shared>, i32, i32) -> ()
     sync.cta_barrier
     scf.if %first_warp {
@@ -489,7 +520,7 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
     }
   }
 
-  %last = func.call @is_last_cta(%control) : (!sync.ptr<global>) -> i1
+  %last = func.call @is_last_cta(%control, %ctas) : (!sync.ptr<global>, i32) -> i1
   scf.if %last {
     %from = ep.load %cursor : !sync.ptr<shared> -> i32
     func.call @count_rows(%ids, %live, %counts, %from, %tokens) : (i64, i64, !sync.ptr<shared>, i32, i32) -> ()

@@ -146,6 +146,10 @@ bool Engine::writeAsync(AsyncOp &op, uint64_t to, uint64_t mbarrier) {
 void Engine::stepAsync(size_t index) {
   AsyncOp &op = pending[index];
   AsyncGroups *groups = groupsOf(op);
+  if (op.kind == AsyncOp::Kind::cancel && !op.read) {
+    op.data = answerToCancel(*op.issuer->grid);
+    op.read = true;
+  }
   if (!op.read) {
     Place p;
     if (op.bytes && !resolveAsync(op, op.fromKind, op.from, op.bytes, p))

@@ -50,6 +50,7 @@ constexpr Family families[] = {
     {"barrier", decodeBarrier},
     {"mbarrier", decodeMbarrier},
     {"cp", decodeCopyAsync},
+    {"clusterlaunchcontrol", decodeLaunchControl},
     {"prefetch", decodeNothing},
     {"prefetchu", decodeNothing},
     {"applypriority", decodeNothing},

@@ -111,6 +111,10 @@ public:
   void startGrid(Stream &stream, LaunchWork work);
   void startClusters();
   void startCluster(Device &device, Grid &grid);
+  /// Cancels a cluster of the grid that has not started, and returns it; none if all have (ExecLaunchControl.cpp).
+  std::optional<uint32_t> cancelCluster(Grid &grid);
+  /// The 16 bytes that a try_cancel of that grid answers with.
+  std::vector<uint8_t> answerToCancel(Grid &grid);
   void lanesExited(Warp &warp, LaneMask lanes);
   void finishCta(Cta &cta);
   /// A CTA has launched its dependents: a grid that may start early perhaps can.

@@ -95,7 +95,7 @@ void Engine::startGrid(Stream &stream, LaunchWork work) {
   grid->explicitCluster = work.entry->source->bounds.explicitCluster || volume(grid->config.cluster) > 1;
   grid->clusterSize = uint32_t(volume(grid->config.cluster));
   grid->threads = uint32_t(volume(grid->config.block));
-  grid->clusters = uint32_t(volume(grid->config.grid) / grid->clusterSize);
+  grid->clusters = grid->endCluster = uint32_t(volume(grid->config.grid) / grid->clusterSize);
   grid->dynamicOffset = dynamicOffset(work);
   grid->sharedTotal = grid->dynamicOffset - sharedBase + grid->config.dynamicSharedBytes;
   grid->prerequisite = stream.running.empty() ? nullptr : stream.running.back();
@@ -107,7 +107,7 @@ void Engine::startGrid(Stream &stream, LaunchWork work) {
 void Engine::startClusters() {
   for (Device &device : devices)
     for (auto &grid : device.grids)
-      while (grid->nextCluster < grid->clusters && device.free >= grid->clusterSize)
+      while (grid->nextCluster < grid->endCluster && device.free >= grid->clusterSize)
         startCluster(device, *grid);
 }
 

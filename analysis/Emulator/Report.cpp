@@ -83,11 +83,11 @@ std::string Engine::report(const std::string &headline) const {
   };
   for (size_t d = 0; d < devices.size(); ++d)
     for (const auto &grid : devices[d].grids) {
-      if (grid->nextCluster < grid->clusters) {
+      if (grid->nextCluster < grid->endCluster) {
         flush();
         last.clear();
         out += fmt::format("\n  device {}: {}: {} of {} CTAs have not started, {} of {} places are free", d,
-                           grid->entry->source->name, (grid->clusters - grid->nextCluster) * grid->clusterSize,
+                           grid->entry->source->name, (grid->endCluster - grid->nextCluster) * grid->clusterSize,
                            grid->clusters * grid->clusterSize, devices[d].free, options.residency);
       }
       for (const auto &cluster : grid->running)

@@ -148,6 +148,7 @@ struct Cluster {
   uint32_t liveThreads = 0;
   uint32_t arrived = 0;
   uint32_t phase = 1;
+  bool cancelRefused = false; ///< a thread of it has learnt that a try_cancel failed
 };
 
 struct Grid {
@@ -159,6 +160,7 @@ struct Grid {
   std::vector<uint8_t> params;
   uint32_t clusterSize = 1, threads = 1;
   uint32_t clusters = 0, nextCluster = 0, finishedClusters = 0;
+  uint32_t endCluster = 0; ///< one past the last cluster that is still to start; those beyond were cancelled
   uint32_t sharedStatic = 0, dynamicOffset = 0, sharedTotal = 0;
   uint32_t ctasReleased = 0; ///< CTAs that launched their dependents or ended
   bool explicitCluster = false;
@@ -178,7 +180,7 @@ struct Place {
 
 /// A pending asynchronous operation, an actor of its own.
 struct AsyncOp {
-  enum class Kind : uint8_t { copy, store, reduce, arrive } kind = Kind::copy;
+  enum class Kind : uint8_t { copy, store, reduce, arrive, cancel } kind = Kind::copy;
   enum class Group : uint8_t { none, copies, bulk } group = Group::none;
   uint64_t number = 0;
   Cta *issuer = nullptr;

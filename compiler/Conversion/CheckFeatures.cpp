@@ -13,7 +13,7 @@ namespace {
 
 /// What an operation needs of the chip, or the pass that should have lowered it.
 struct Need {
-  enum Kind { nothing, clusters, remoteShared, asyncBarrier, lowered } kind = nothing;
+  enum Kind { nothing, clusters, remoteShared, asyncBarrier, launchControl, lowered } kind = nothing;
   const char *pass = nullptr;
 };
 
@@ -22,8 +22,8 @@ Need needOf(Operation *op) {
     return {Need::lowered, "ep-expand-stages"};
   if (isa<ep::ForEachTileOp>(op))
     return {Need::lowered, "ep-lower-tiles"};
-  if (isa<sync::HandoffOp, sync::ProducerAcquireOp, sync::PublishOp, sync::ConsumerWaitOp, sync::ConsumerReleaseOp,
-          sync::ProducerTailOp>(op))
+  if (isa<sync::HandoffOp, sync::ProducerAcquireOp, sync::PublishOp, sync::PublishCancelOp, sync::ConsumerWaitOp,
+          sync::ConsumerReleaseOp, sync::ProducerTailOp>(op))
     return {Need::lowered, "sync-lower-handoffs"};
   if (isa<sync::BarrierWaitOp>(op))
     return {Need::lowered, "sync-lower-waits"};
@@ -31,6 +31,8 @@ Need needOf(Operation *op) {
     return {Need::clusters};
   if (auto arrive = dyn_cast<sync::BarrierArriveOp>(op))
     return {arrive.getRank() ? Need::remoteShared : Need::nothing};
+  if (isa<sync::TryCancelOp, sync::IsCanceledOp, sync::CanceledCtaOp>(op))
+    return {Need::launchControl};
   if (isa<sync::StoreAsyncOp>(op))
     return {Need::remoteShared};
   if (isa<sync::BarrierExpectTxOp, sync::BulkCopyOp, sync::BulkCommitOp, sync::BulkWaitOp, sync::ProxyFenceOp>(op))
@@ -56,6 +58,8 @@ LogicalResult checkNeed(Operation *op, const TargetInfo &target) {
   // An AMD chip copies in program order, and completes on a barrier that is a word of shared memory.
   if (need.kind == Need::asyncBarrier && !target.asyncBarrier && !target.isAMD())
     return refuse(op, "asynchronous copies that complete on barriers", target);
+  if (need.kind == Need::launchControl && !hasLaunchControl(target))
+    return refuse(op, "cluster launch control", target);
   return success();
 }
 

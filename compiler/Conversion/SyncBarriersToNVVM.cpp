@@ -129,6 +129,30 @@ Replacement lowerBulkWait(sync::BulkWaitOp op, sync::BulkWaitOp::Adaptor, Builde
 }
 
 //===----------------------------------------------------------------------===//
+// Cluster launch control
+//===----------------------------------------------------------------------===//
+
+Replacement lowerTryCancel(sync::TryCancelOp op, sync::TryCancelOp::Adaptor operands, Builder &b, const Context &) {
+  NVVM::ClusterLaunchControlTryCancelOp::create(b, op.getMulticast() ? b.getUnitAttr() : UnitAttr(),
+                                                operands.getPointer(), operands.getBarrier());
+  return {};
+}
+
+Value queryCancel(Builder &b, Value answer, NVVM::ClusterLaunchControlQueryType what, Type type) {
+  Value bits = LLVM::BitcastOp::create(b, b.getIntegerType(128), answer);
+  return NVVM::ClusterLaunchControlQueryCancelOp::create(b, type, what, bits);
+}
+
+Replacement lowerIsCanceled(sync::IsCanceledOp, sync::IsCanceledOp::Adaptor operands, Builder &b, const Context &) {
+  return {queryCancel(b, operands.getAnswer(), NVVM::ClusterLaunchControlQueryType::IS_CANCELED, b.getI1Type())};
+}
+
+Replacement lowerCanceledCta(sync::CanceledCtaOp, sync::CanceledCtaOp::Adaptor operands, Builder &b, const Context &) {
+  return {
+      queryCancel(b, operands.getAnswer(), NVVM::ClusterLaunchControlQueryType::GET_FIRST_CTA_ID_X, b.getI32Type())};
+}
+
+//===----------------------------------------------------------------------===//
 // Barriers of threads
 //===----------------------------------------------------------------------===//
 
@@ -160,7 +184,8 @@ Replacement lowerClusterWait(sync::ClusterWaitOp, sync::ClusterWaitOp::Adaptor, 
 void addSyncBarrierPatterns(RewritePatternSet &patterns, const Context &context) {
   add(patterns, context, lowerBarrierAlloc, lowerBarrierInit, lowerBarrierArrive,
       lowerBarrierExpectTx, lowerBarrierTryWait, lowerStoreAsync, lowerBulkCopy, lowerBulkCommit, lowerBulkWait,
-      lowerCtaBarrier, lowerWarpBarrier, lowerClusterArrive, lowerClusterWait);
+      lowerTryCancel, lowerIsCanceled, lowerCanceledCta, lowerCtaBarrier, lowerWarpBarrier, lowerClusterArrive,
+      lowerClusterWait);
 }
 
 } // namespace interlock::nvvm

@@ -13,7 +13,7 @@ std::vector<Handoff> collectHandoffs(func::FuncOp function) {
     for (Operation *user : op.getResult().getUsers()) {
       if (isa<sync::ProducerAcquireOp>(user))
         handoff.uses.push_back({user, HandoffRole::producerAcquire});
-      else if (isa<sync::PublishOp>(user))
+      else if (isa<sync::PublishOp, sync::PublishCancelOp>(user))
         handoff.uses.push_back({user, HandoffRole::publish});
       else if (isa<sync::ConsumerWaitOp>(user))
         handoff.uses.push_back({user, HandoffRole::consumerWait});
@@ -27,6 +27,10 @@ std::vector<Handoff> collectHandoffs(func::FuncOp function) {
     handoffs.push_back(std::move(handoff));
   });
   return handoffs;
+}
+
+bool isFilledByCancel(const Handoff &handoff) {
+  return llvm::any_of(handoff.uses, [](const HandoffUse &use) { return isa<sync::PublishCancelOp>(use.op); });
 }
 
 } // namespace interlock

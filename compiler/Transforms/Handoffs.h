@@ -30,6 +30,9 @@ struct Handoff {
   std::vector<HandoffUse> uses;
 };
 
+/// Whether the hardware fills the slots, through the async proxy (cluster launch control).
+bool isFilledByCancel(const Handoff &handoff);
+
 std::vector<Handoff> collectHandoffs(mlir::func::FuncOp function);
 
 } // namespace interlock

@@ -3,6 +3,12 @@
 // A hand-off becomes, per stage, a slot with a full and an empty barrier in every CTA; only the leader's empty barriers
 // are used. Within a cluster the payload and its completion travel by store_async (PTX ISA, "st.async"), so a
 // consumer's arrive.expect_tx carries no data and stays relaxed at CTA scope.
+//
+// With cluster launch control the hardware fills the slot through the async proxy and completes on the barrier of the
+// slot's own CTA. So in a cluster of one CTA a wait at CTA scope is right, and both directions need a proxy fence where
+// the slot goes from one proxy to the other: by each reader once it has read, and by the producer before it asks again
+// (PTX ISA, "clusterlaunchcontrol.try_cancel", and "Async proxy"). In a larger cluster the ISA does not say to which
+// thread the multicast completion belongs; the wait has the cluster's scope there, which costs nothing.
 #include "compiler/Transforms/Handoffs.h"
 #include "compiler/Transforms/Passes.h"
 #include "dialects/EP/EP.h"
@@ -29,7 +35,8 @@ public:
       : handoff(handoff), b(handoff.op.getLoc(), handoff.op), stages(handoff.op.getStages()),
         payload(cast<sync::HandoffType>(handoff.op.getType()).getPayload()),
         packets(isa<VectorType>(payload) ? cast<VectorType>(payload).getDimSize(0) / packetWords : 0),
-        payloadBytes(packets ? packets * packetBytes : payload.getIntOrFloatBitWidth() / 8) {}
+        payloadBytes(packets ? packets * packetBytes : payload.getIntOrFloatBitWidth() / 8),
+        byCancel(isFilledByCancel(handoff)) {}
 
   void run() {
     allocate();
@@ -44,6 +51,8 @@ public:
 
 private:
   bool crossesCtas() const { return handoff.cluster > 1; }
+  /// Whether the payload comes as a transaction that the barrier counts.
+  bool isAsync() const { return crossesCtas() || byCancel; }
   Value constant(int64_t value) { return arith::ConstantIntOp::create(b, value, 32); }
   Value isFirstThread() {
     return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, ep::ThreadIdOp::create(b, b.getI32Type()), constant(0));
@@ -66,7 +75,7 @@ private:
         sync::BarrierInitOp::create(b, full[stage], b.getI32IntegerAttr(1));
         sync::BarrierInitOp::create(b, empty[stage], b.getI32IntegerAttr(handoff.cluster));
       }
-      if (crossesCtas())
+      if (isAsync())
         sync::InitFenceOp::create(b);
     }
     if (crossesCtas()) {
@@ -112,6 +121,8 @@ private:
     case HandoffRole::producerAcquire:
       return waitEmpty(iteration, scope);
     case HandoffRole::publish:
+      if (byCancel)
+        return askToCancel(iteration);
       return publish(iteration, use.op->getOperand(2), scope);
     case HandoffRole::consumerWait:
       return consumerWait(use.op, iteration, scope);
@@ -143,6 +154,18 @@ private:
     for (int64_t rank = 0; rank < handoff.cluster; ++rank)
       for (auto [i, piece] : llvm::enumerate(pieces))
         sync::StoreAsyncOp::create(b, piece, pieceOf(slot, i), barrier, constant(rank));
+  }
+
+  /// Slots that were read are written by the async proxy again.
+  void fenceProxies() {
+    sync::ProxyFenceOp::create(b, sync::Proxy::generic, sync::Proxy::async,
+                               sync::SpaceAttr::get(b.getContext(), sync::Space::shared));
+  }
+
+  void askToCancel(Value iteration) {
+    fenceProxies();
+    sync::TryCancelOp::create(b, pick(slots, iteration), pick(full, iteration),
+                              crossesCtas() ? b.getUnitAttr() : UnitAttr());
   }
 
   /// Where a slot's i-th packet lies.
@@ -183,7 +206,7 @@ private:
 
   void consumerWait(Operation *op, Value iteration, sync::Scope scope) {
     Value barrier = pick(full, iteration);
-    if (crossesCtas()) {
+    if (isAsync()) {
       auto expect = scf::IfOp::create(b, isFirstThread(), /*withElseRegion=*/false);
       OpBuilder::InsertionGuard restore(b);
       b.setInsertionPointToStart(expect.thenBlock());
@@ -192,6 +215,8 @@ private:
     }
     markSharedOnly(sync::BarrierWaitOp::create(b, sync::Sem::acquire, scope, barrier, fullParity(iteration)));
     op->getResult(0).replaceAllUsesWith(load(pick(slots, iteration)));
+    if (byCancel)
+      fenceProxies();
   }
 
   Handoff &handoff;
@@ -200,6 +225,7 @@ private:
   Type payload;
   int64_t packets; ///< of a vector payload; 0 for an integer
   int64_t payloadBytes;
+  bool byCancel;
   SmallVector<Value> full, empty, slots;
 };
 

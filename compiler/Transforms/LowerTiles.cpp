@@ -1,6 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
 // ep.for_each_tile → a loop. Units are groups of `cluster` tiles: a cluster takes a unit, its CTA r the unit's tile r.
+// It is replaced by the number of the grid's CTAs that this one has stood for.
 #include "compiler/Transforms/Passes.h"
 #include "dialects/EP/EP.h"
 #include "dialects/Sync/Sync.h"
@@ -28,14 +29,24 @@ public:
     // units = ceil(count / cluster)
     Value padded = arith::AddIOp::create(b, op.getCount(), constant(cluster - 1));
     units = arith::DivUIOp::create(b, padded, constant(cluster));
-    if (op.getSchedule() == ep::Schedule::claimed)
-      claimed();
-    else
-      strided();
+    Value ctas = lower();
+    op.getCtas().replaceAllUsesWith(ctas);
     op.erase();
   }
 
 private:
+  Value lower() {
+    switch (op.getSchedule()) {
+    case ep::Schedule::grid_stride:
+      return strided();
+    case ep::Schedule::claimed:
+      return claimed();
+    case ep::Schedule::clc:
+      return cancelled();
+    }
+    return {};
+  }
+
   Value constant(int64_t value) { return arith::ConstantIntOp::create(b, value, 32); }
 
   /// The body for the unit's tile of this CTA; the last unit may have fewer tiles than the cluster has CTAs.
@@ -59,30 +70,63 @@ private:
         inner.moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
   }
 
-  void strided() {
+  Value ownCluster() {
     Type i32 = b.getI32Type();
-    Value first = cluster > 1 ? ep::ClusterIdOp::create(b, i32).getResult() : ep::CtaIdOp::create(b, i32).getResult();
-    Value step =
-        cluster > 1 ? ep::ClusterCountOp::create(b, i32).getResult() : ep::CtaCountOp::create(b, i32).getResult();
+    return cluster > 1 ? ep::ClusterIdOp::create(b, i32).getResult() : ep::CtaIdOp::create(b, i32).getResult();
+  }
+  Value clustersOfGrid() {
+    Type i32 = b.getI32Type();
+    return cluster > 1 ? ep::ClusterCountOp::create(b, i32).getResult() : ep::CtaCountOp::create(b, i32).getResult();
+  }
+
+  /// The body for units `first`, `first + step`, …
+  void bodies(Value first, Value step) {
     auto loop = scf::ForOp::create(b, first, units, step);
     OpBuilder::InsertionGuard restore(b);
     b.setInsertionPointToStart(loop.getBody());
     body(loop.getInductionVar());
   }
 
+  Value strided() {
+    Value first = ownCluster();
+    bodies(first, clustersOfGrid());
+    return constant(1);
+  }
+
+  Value isFirstThread() {
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, ep::ThreadIdOp::create(b, b.getI32Type()), constant(0));
+  }
+  /// The thread that fills the slots of a hand-off: the first of the leader CTA.
+  Value isProducer(Value firstThread) {
+    if (cluster == 1)
+      return firstThread;
+    return arith::AndIOp::create(b, firstThread, arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rank, constant(0)));
+  }
+  Value makeHandoff(Type payload) {
+    auto type = sync::HandoffType::get(b.getContext(), payload);
+    return sync::HandoffOp::create(b, type, b.getI32IntegerAttr(cluster), b.getI32IntegerAttr(1));
+  }
+  /// Every CTA has its value, and one thread of it says so.
+  void free(Value handoff, Value iteration, Value firstThread) {
+    sync::CtaBarrierOp::create(b);
+    auto release = scf::IfOp::create(b, firstThread, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard restore(b);
+    b.setInsertionPointToStart(release.thenBlock());
+    sync::ConsumerReleaseOp::create(b, handoff, iteration, sync::ScopeAttr());
+  }
+  void drain(Value handoff, Value published, Value producer) {
+    auto tail = scf::IfOp::create(b, producer, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard restore(b);
+    b.setInsertionPointToStart(tail.thenBlock());
+    sync::ProducerTailOp::create(b, handoff, published, sync::ScopeAttr());
+  }
+
   /// The leader's thread 0 claims a unit and publishes it; everybody waits for it; one thread a CTA frees the slot once
   /// its CTA has read. The loop ends at the first unit beyond the last, which every CTA of the cluster sees alike.
-  void claimed() {
+  Value claimed() {
     Type i32 = b.getI32Type();
-    Value zero = constant(0);
-    Value firstThread = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, ep::ThreadIdOp::create(b, i32), zero);
-    Value producer = firstThread;
-    if (cluster > 1)
-      producer = arith::AndIOp::create(b, firstThread, arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rank, zero));
-    auto type = sync::HandoffType::get(b.getContext(), i32);
-    Value handoff = sync::HandoffOp::create(b, type, b.getI32IntegerAttr(cluster), b.getI32IntegerAttr(1));
-
-    auto loop = scf::WhileOp::create(b, TypeRange{i32, i32}, ValueRange{zero});
+    Value firstThread = isFirstThread(), producer = isProducer(firstThread), handoff = makeHandoff(i32);
+    auto loop = scf::WhileOp::create(b, TypeRange{i32, i32}, ValueRange{constant(0)});
     {
       OpBuilder::InsertionGuard restore(b);
       Block *before = b.createBlock(&loop.getBefore(), {}, {i32}, {b.getLoc()});
@@ -96,12 +140,7 @@ private:
 
       b.setInsertionPointToEnd(before);
       Value taken = sync::ConsumerWaitOp::create(b, i32, handoff, iteration, sync::ScopeAttr());
-      sync::CtaBarrierOp::create(b);
-      auto release = scf::IfOp::create(b, firstThread, /*withElseRegion=*/false);
-      b.setInsertionPointToStart(release.thenBlock());
-      sync::ConsumerReleaseOp::create(b, handoff, iteration, sync::ScopeAttr());
-
-      b.setInsertionPointToEnd(before);
+      free(handoff, iteration, firstThread);
       Value more = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, taken, units);
       scf::ConditionOp::create(b, more, ValueRange{taken, iteration});
 
@@ -111,10 +150,45 @@ private:
       Value next = arith::AddIOp::create(b, after->getArgument(1), constant(1));
       scf::YieldOp::create(b, ValueRange{next});
     }
-    Value published = arith::AddIOp::create(b, loop.getResult(1), constant(1));
-    auto tail = scf::IfOp::create(b, producer, /*withElseRegion=*/false);
-    b.setInsertionPointToStart(tail.thenBlock());
-    sync::ProducerTailOp::create(b, handoff, published, sync::ScopeAttr());
+    drain(handoff, arith::AddIOp::create(b, loop.getResult(1), constant(1)), producer);
+    return constant(1);
+  }
+
+  /// Each round does a unit while the leader's request for the next is on its way, and ends when a request fails: then
+  /// every cluster of the grid has begun, and asking again is not allowed. A grid with fewer clusters than there are
+  /// units strides, so that any grid is right.
+  Value cancelled() {
+    Type i32 = b.getI32Type();
+    Value firstThread = isFirstThread(), producer = isProducer(firstThread);
+    Value handoff = makeHandoff(VectorType::get({4}, i32));
+    Value first = ownCluster(), step = clustersOfGrid();
+    auto loop = scf::WhileOp::create(b, TypeRange{VectorType::get({4}, i32), i32}, ValueRange{first, constant(0)});
+    {
+      OpBuilder::InsertionGuard restore(b);
+      Block *before = b.createBlock(&loop.getBefore(), {}, {i32, i32}, {b.getLoc(), b.getLoc()});
+      Value unit = before->getArgument(0), iteration = before->getArgument(1);
+      auto ask = scf::IfOp::create(b, producer, /*withElseRegion=*/false);
+      b.setInsertionPointToStart(ask.thenBlock());
+      sync::ProducerAcquireOp::create(b, handoff, iteration, sync::ScopeAttr());
+      sync::PublishCancelOp::create(b, handoff, iteration, sync::ScopeAttr());
+
+      b.setInsertionPointToEnd(before);
+      bodies(unit, step);
+      Value answer = sync::ConsumerWaitOp::create(b, VectorType::get({4}, i32), handoff, iteration, sync::ScopeAttr());
+      free(handoff, iteration, firstThread);
+      Value next = arith::AddIOp::create(b, iteration, constant(1));
+      Value more = sync::IsCanceledOp::create(b, b.getI1Type(), answer);
+      scf::ConditionOp::create(b, more, ValueRange{answer, next});
+
+      Block *after = b.createBlock(&loop.getAfter(), {}, loop.getResultTypes(), {b.getLoc(), b.getLoc()});
+      Value cta = sync::CanceledCtaOp::create(b, i32, after->getArgument(0));
+      Value taken = arith::DivUIOp::create(b, cta, constant(cluster));
+      scf::YieldOp::create(b, ValueRange{taken, after->getArgument(1)});
+    }
+    // as many requests as units that this cluster has stood for: all but the last request gave one, and one was its own
+    Value rounds = loop.getResult(1);
+    drain(handoff, rounds, producer);
+    return rounds;
   }
 
   ep::ForEachTileOp op;

@@ -62,13 +62,31 @@ void setWidth(scope::Access &access, Type type) {
   }
 }
 
+/// Whether a loop goes on for as long as the value that is loaded in it says so.
+bool decidesLoop(ep::LoadOp load) {
+  auto loop = dyn_cast<scf::WhileOp>(load->getParentOp());
+  if (!loop || load->getParentRegion() != &loop.getBefore())
+    return false;
+  SetVector<Operation *> uses;
+  uses.insert(load);
+  for (size_t i = 0; i < uses.size(); ++i)
+    for (Operation *user : uses[i]->getUsers())
+      uses.insert(user);
+  Value condition = loop.getConditionOp().getCondition();
+  return condition.getDefiningOp() && uses.contains(condition.getDefiningOp());
+}
+
 class Teller {
 public:
   explicit Teller(ScopeAddresses &addresses) : addresses(addresses) {}
 
   void tell(Operation *op) {
     llvm::TypeSwitch<Operation *>(op)
-        .Case<ep::LoadOp>([&](auto load) { read(load.getPointer(), load.getResult().getType()); })
+        .Case<ep::LoadOp>([&](auto load) {
+          read(load.getPointer(), load.getResult().getType());
+          if (decidesLoop(load))
+            events.back().event.poll = scope::Poll::loop;
+        })
         .Case<ep::PacketLoadOp>([&](auto load) { read(load.getPointer(), load.getResult().getType()); })
         .Case<ep::StoreOp>([&](auto store) { write(store.getPointer(), store.getValue().getType()); })
         .Case<ep::PacketStoreOp>([&](auto store) { write(store.getPointer(), store.getValue().getType()); })
@@ -80,7 +98,7 @@ public:
         .Case<sync::FenceOp, sync::ProxyFenceOp, sync::InitFenceOp>([&](auto fence) { tellFence(fence); })
         .Case<sync::BarrierInitOp, sync::BarrierArriveOp, sync::BarrierExpectTxOp, sync::BarrierWaitOp,
               sync::BarrierTryWaitOp>([&](auto barrier) { tellBarrier(barrier); })
-        .Case<sync::StoreAsyncOp, sync::BulkCopyOp, sync::BulkCommitOp, sync::BulkWaitOp>(
+        .Case<sync::StoreAsyncOp, sync::BulkCopyOp, sync::BulkCommitOp, sync::BulkWaitOp, sync::TryCancelOp>(
             [&](auto copy) { tellCopy(copy); })
         .Case<sync::CtaBarrierOp>([&](auto) { ctaBarrier(); })
         // A ballot or a shuffle makes lanes meet, but only bar.warp.sync is said to order memory among them.
@@ -91,6 +109,7 @@ public:
         .Case<sync::ProducerAcquireOp, sync::ProducerTailOp>(
             [&](auto wait) { waitOf(wait, "the empty barriers of a hand-off"); })
         .Case<sync::PublishOp>([&](auto publish) { tellPublish(publish); })
+        .Case<sync::PublishCancelOp>([&](auto publish) { tellPublishCancel(publish); })
         .Case<sync::ConsumerWaitOp>([&](auto wait) { tellConsumerWait(wait); })
         .Case<sync::ConsumerReleaseOp>([&](auto release) { arriveOn(release, "the empty barriers of a hand-off"); });
   }
@@ -237,6 +256,19 @@ private:
     if (op.getBarrier())
       e.barrier = barrier(op.getBarrier());
   }
+  Event &cancelRequest(bool multicast) {
+    Event &e = make(EventKind::asyncCopy);
+    e.proxy = scope::Proxy::async;
+    e.completion = scope::Completion::barrier;
+    e.bytes = 16;
+    e.multicast = multicast;
+    return e;
+  }
+  void tellCopy(sync::TryCancelOp op) {
+    Event &e = cancelRequest(op.getMulticast());
+    e.dst = addresses.of(op.getPointer(), 16);
+    e.barrier = barrier(op.getBarrier());
+  }
   void tellCopy(sync::BulkCommitOp) { make(EventKind::asyncCommit).completion = scope::Completion::bulkGroup; }
   void tellCopy(sync::BulkWaitOp op) {
     Event &e = make(EventKind::asyncWait);
@@ -260,15 +292,24 @@ private:
   static sync::HandoffOp handoffOf(Operation *use) { return use->getOperand(0).getDefiningOp<sync::HandoffOp>(); }
   template <typename Op> static sync::Scope declaredScope(Op op) { return op.getScope().value_or(sync::Scope::cta); }
 
+  static bool isFilledByCancel(sync::HandoffOp op) {
+    return llvm::any_of(op->getUsers(), [](Operation *user) { return isa<sync::PublishCancelOp>(user); });
+  }
+  void fenceSharedProxies() {
+    Event &e = make(EventKind::proxyFence);
+    e.forGlobal = false;
+  }
   void tellHandoff(sync::HandoffOp op) {
     for (const char *what : {"the full barriers of a hand-off", "the empty barriers of a hand-off"})
       make(EventKind::barrierInit, /*oneThread=*/true).barrier = piece(op, what, false);
+    if (op.getCluster() > 1 || isFilledByCancel(op)) {
+      tellFence(sync::InitFenceOp());
+      events.back().oneThread = true;
+    }
     if (op.getCluster() == 1) {
       ctaBarrier();
       return;
     }
-    tellFence(sync::InitFenceOp());
-    events.back().oneThread = true;
     cluster(EventKind::clusterArrive, sync::Sem::relaxed);
     cluster(EventKind::clusterWait, sync::Sem::acquire);
   }
@@ -300,10 +341,31 @@ private:
       arriveOn(op, "the full barriers of a hand-off");
     }
   }
+  void tellPublishCancel(sync::PublishCancelOp op) {
+    if (sync::HandoffOp handoff = handoffOf(op)) {
+      fenceSharedProxies();
+      Event &e = cancelRequest(handoff.getCluster() > 1);
+      e.dst = piece(handoff, "the slots of a hand-off", false);
+      e.barrier = piece(handoff, "the full barriers of a hand-off", false);
+    }
+  }
   void tellConsumerWait(sync::ConsumerWaitOp op) {
+    sync::HandoffOp handoff = handoffOf(op);
+    bool byCancel = handoff && isFilledByCancel(handoff);
+    if (byCancel) {
+      Event &e = make(EventKind::barrierArrive, /*oneThread=*/true);
+      e.order = Order::relaxed;
+      e.count = 1;
+      e.expects = true;
+      e.bytes = 16;
+      e.barrier = piece(handoff, "the full barriers of a hand-off", false);
+      e.localForm = true;
+    }
     waitOf(op, "the full barriers of a hand-off");
-    if (sync::HandoffOp handoff = handoffOf(op))
+    if (handoff)
       make(EventKind::load).src = piece(handoff, "the slots of a hand-off", false);
+    if (byCancel)
+      fenceSharedProxies();
   }
 
   ScopeAddresses &addresses;

@@ -76,8 +76,7 @@ OwningOpRef<ModuleOp> buildStageModule(MLIRContext &context, const KernelSpec &s
   number("max_tokens", layer.maxTokens);
   number("capacity", layer.capacity);
   state.addAttribute("expert_rows", builder.getBoolAttr(layer.expertRows));
-  auto schedule = spec.schedule == Schedule::claimed ? ep::Schedule::claimed : ep::Schedule::grid_stride;
-  state.addAttribute("schedule", ep::ScheduleAttr::get(&context, schedule));
+  state.addAttribute("schedule", ep::ScheduleAttr::get(&context, ep::Schedule(spec.schedule)));
   number("cluster", spec.cluster);
   number("block_threads", spec.blockThreads);
   number("tile_tokens", spec.tileTokens);
@@ -122,8 +121,7 @@ FailureOr<KernelSpec> specOfStage(Operation *stage) {
   layer.maxTokens = number("max_tokens");
   layer.capacity = number("capacity");
   layer.expertRows = stage->getAttrOfType<BoolAttr>("expert_rows").getValue();
-  auto schedule = stage->getAttrOfType<ep::ScheduleAttr>("schedule").getValue();
-  spec.schedule = schedule == ep::Schedule::claimed ? Schedule::claimed : Schedule::gridStride;
+  spec.schedule = Schedule(stage->getAttrOfType<ep::ScheduleAttr>("schedule").getValue());
   spec.cluster = number("cluster");
   spec.blockThreads = number("block_threads");
   spec.tileTokens = number("tile_tokens");

@@ -103,8 +103,8 @@ void addGeometry(Preamble &p, const KernelSpec &spec, const TargetInfo &target) 
   p.integer("warp_width", target.warpWidth, 32);
   p.integer("warps", warps, 32);
   p.integer("cluster", spec.cluster, 32);
-  p.line(spec.schedule == Schedule::claimed ? "#schedule = #ep.schedule<claimed>"
-                                            : "#schedule = #ep.schedule<grid_stride>");
+  p.line(fmt::format("#schedule = #ep.schedule<{}>", name(spec.schedule)));
+  p.flag("unordered_tiles", spec.schedule == Schedule::clc); // a CTA's tiles come in any order
   p.integer("tile_tokens", tile, 32);
   p.integer("tile_tokens_less_one", tile - 1, 32);
   p.integer("tile_pairs", uint64_t(tile) * layer.topk, 32);

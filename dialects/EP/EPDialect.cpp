@@ -89,6 +89,7 @@ ParseResult ForEachTileOp::parse(OpAsmParser &parser, OperationState &result) {
     if (parser.parseOperand(claim) || parser.resolveOperand(claim, type, result.operands))
       return failure();
   }
+  result.addTypes(tile.type);
   Region *body = result.addRegion();
   if (parser.parseOptionalAttrDict(result.attributes) || parser.parseRegion(*body, tile))
     return failure();

@@ -268,23 +268,32 @@ def EP_ForEachTileOp : EP_Op<"for_each_tile", [SingleBlock, NoTerminator]> {
   let summary = "Do something for every tile of the work, each in one CTA of the grid";
   let description = [{
     Executed by all threads of all CTAs of the grid, in uniform control flow. Each index in [0, count) is given to exactly
-    one CTA, in increasing order within a CTA; the body is executed by all its threads. Neither CTAs nor tiles are ordered
+    one CTA, in increasing order within a CTA (with schedule `clc`: in any order); the body is executed by all its threads. Neither CTAs nor tiles are ordered
     with each other. `cluster` is the number of CTAs in a cluster, which take neighbouring tiles.
 
     With schedule `claimed`, `claim` points to a 32-bit counter in device memory that is 0 when the first CTA begins; tiles
     go to whoever comes first ([PTX ISA,
     "atom"](https://docs.nvidia.com/cuda/parallel-thread-execution/index.html#parallel-synchronization-and-communication-instructions-atom)).
-    `ep-lower-tiles` makes a loop of it.
+    With schedule `clc` (cluster launch control) the grid has a cluster for every `cluster` tiles. A cluster that is done
+    with its own cancels the launch of one that has not begun and does its tiles ([PTX ISA,
+    "clusterlaunchcontrol.try_cancel"](https://docs.nvidia.com/cuda/parallel-thread-execution/index.html#parallel-synchronization-and-communication-instructions-clusterlaunchcontrol-try-cancel)),
+    so that work is spread as with `claimed`, without a counter, and gives way to another kernel between two tiles.
+
+    The result says for how many CTAs of the grid this one has stood, itself included: more than 1 only with `clc`. Over
+    the CTAs that run, the results add up to the CTAs of the grid. `ep-lower-tiles` makes a loop of it.
 
     ```mlir
-    ep.for_each_tile %tile in %count claim %g {schedule = #ep.schedule<claimed>, cluster = 4 : i32} {
+    %ctas = ep.for_each_tile %tile in %count claim %g {schedule = #ep.schedule<claimed>, cluster = 4 : i32} {
       sync.cta_barrier
     }
-    ep.for_each_tile %tile in %count {schedule = #ep.schedule<grid_stride>, cluster = 1 : i32} {
+    %one = ep.for_each_tile %tile in %count {schedule = #ep.schedule<grid_stride>, cluster = 1 : i32} {
+    }
+    %many = ep.for_each_tile %tile in %count {schedule = #ep.schedule<clc>, cluster = 2 : i32} {
     }
     ```
   }];
   let arguments = (ins I32:$count, Optional<Sync_GlobalPtr>:$claim, EP_ScheduleAttr:$schedule, I32Attr:$cluster);
+  let results = (outs I32:$ctas);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;

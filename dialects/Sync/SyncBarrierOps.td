@@ -209,6 +209,58 @@ def Sync_BulkWaitOp : Sync_Op<"bulk_wait"> {
 }
 
 //===----------------------------------------------------------------------===//
+// Cluster launch control
+//===----------------------------------------------------------------------===//
+
+def Sync_TryCancelOp : Sync_Op<"try_cancel"> {
+  let summary = "Ask for the launch of a cluster that has not begun to be cancelled";
+  let description = [{
+    Executed by one thread of the cluster. The answer, 16 bytes, comes through the async proxy to `pointer`, a multiple of
+    16, and completes on `barrier`; with `multicast`, at these places in every CTA of the cluster. Must not be executed
+    after an answer that was no, nor, with `multicast`, when a CTA of the cluster has ended ([PTX ISA,
+    "clusterlaunchcontrol.try_cancel"](https://docs.nvidia.com/cuda/parallel-thread-execution/index.html#parallel-synchronization-and-communication-instructions-clusterlaunchcontrol-try-cancel)).
+
+    ```mlir
+    sync.try_cancel %s, %b
+    sync.try_cancel %s, %b multicast
+    ```
+  }];
+  let arguments = (ins Sync_SharedPtr:$pointer, Sync_Barrier:$barrier, UnitAttr:$multicast);
+  let assemblyFormat = "$pointer `,` $barrier (`multicast` $multicast^)? attr-dict";
+}
+
+def Sync_IsCanceledOp : Sync_Op<"is_canceled", [Pure]> {
+  let summary = "Whether an answer to try_cancel is yes: a cluster will not be launched";
+  let description = [{
+    Executed by any thread; orders nothing ([PTX ISA,
+    "clusterlaunchcontrol.query_cancel"](https://docs.nvidia.com/cuda/parallel-thread-execution/index.html#parallel-synchronization-and-communication-instructions-clusterlaunchcontrol-query-cancel)).
+
+    ```mlir
+    %yes = sync.is_canceled %packet : vector<4xi32> -> i1
+    ```
+  }];
+  let arguments = (ins Sync_Packet:$answer);
+  let results = (outs I1:$canceled);
+  let assemblyFormat = "$answer attr-dict `:` type($answer) `->` type($canceled)";
+}
+
+def Sync_CanceledCtaOp : Sync_Op<"canceled_cta", [Pure]> {
+  let summary = "Index in the grid of the first CTA of the cancelled cluster";
+  let description = [{
+    Executed by any thread; orders nothing. Says something only of an answer that is yes; the grid has one dimension ([PTX
+    ISA,
+    "clusterlaunchcontrol.query_cancel"](https://docs.nvidia.com/cuda/parallel-thread-execution/index.html#parallel-synchronization-and-communication-instructions-clusterlaunchcontrol-query-cancel)).
+
+    ```mlir
+    %cta = sync.canceled_cta %packet : vector<4xi32> -> i32
+    ```
+  }];
+  let arguments = (ins Sync_Packet:$answer);
+  let results = (outs I32:$cta);
+  let assemblyFormat = "$answer attr-dict `:` type($answer) `->` type($cta)";
+}
+
+//===----------------------------------------------------------------------===//
 // Barriers of threads
 //===----------------------------------------------------------------------===//
 

@@ -71,6 +71,22 @@ def Sync_PublishOp : Sync_HandoffUse<"publish", [
   }];
 }
 
+def Sync_PublishCancelOp : Sync_HandoffUse<"publish_cancel"> {
+  let summary = "Ask for a cluster that has not begun, and hand the answer to every CTA of this cluster";
+  let description = [{
+    As `publish`, of a hand-off whose payload is a packet, `vector<4xi32>`: the hardware fills the slots with the answer to
+    a request to cancel the launch of some cluster of the grid ([PTX ISA,
+    "clusterlaunchcontrol.try_cancel"](https://docs.nvidia.com/cuda/parallel-thread-execution/index.html#parallel-synchronization-and-communication-instructions-clusterlaunchcontrol-try-cancel)).
+    `is_canceled` and `canceled_cta` read the answer. Once an answer was no, no request may follow. A hand-off is filled by
+    `publish` or by `publish_cancel`, not by both.
+
+    ```mlir
+    sync.publish_cancel %h4[%it] scope(cluster) : !sync.handoff<vector<4xi32>>
+    ```
+  }];
+  let hasVerifier = 1;
+}
+
 def Sync_ConsumerWaitOp : Sync_HandoffUse<"consumer_wait", [
     TypesMatchWith<"result has the hand-off's payload type", "handoff", "result",
                    "::llvm::cast<::interlock::sync::HandoffType>($_self).getPayload()">]> {

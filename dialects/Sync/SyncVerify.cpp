@@ -71,6 +71,21 @@ LogicalResult HandoffOp::verify() {
   return verifyAtLeast(*this, "stages", static_cast<int32_t>(getStages()), 1);
 }
 
+LogicalResult PublishCancelOp::verify() {
+  auto payload = dyn_cast<VectorType>(cast<HandoffType>(getHandoff().getType()).getPayload());
+  if (!payload || payload.getNumElements() != 4)
+    return emitOpError() << "expected a hand-off of vector<4xi32>, which an answer to try_cancel is, got "
+                         << getHandoff().getType();
+  for (Operation *user : getHandoff().getUsers())
+    if (isa<PublishOp>(user)) {
+      InFlightDiagnostic error = emitOpError()
+                                 << "expected a hand-off that is filled in one way, got publish_cancel and publish";
+      error.attachNote(user->getLoc()) << "published here";
+      return error;
+    }
+  return success();
+}
+
 LogicalResult SharedAllocOp::verify() {
   int64_t bytes = getBytes(), align = getAlign();
   if (failed(verifyAtLeast(*this, "bytes", bytes, 1)))

@@ -67,12 +67,14 @@ Result<LayerSpec> interlock::capi::layerOf(const ilk_layer &given) {
 
 Result<OperationOptions> interlock::capi::optionsOf(const ilk_operation_options &given) {
   ILK_RETURN_IF_ERROR(requireUnused("ilk_operation_options", given.reserved));
-  ILK_ASSIGN_OR_RETURN(int32_t schedule, requireEnum("a schedule", given.schedule, ILK_CLAIMED));
+  ILK_ASSIGN_OR_RETURN(int32_t schedule, requireEnum("a schedule", given.schedule, ILK_CLC));
   ILK_ASSIGN_OR_RETURN(int32_t wait, requireEnum("a wait", given.wait, ILK_WAIT_ACQUIRE));
   OperationOptions options;
   options.dispatch = geometryOf(given.dispatch);
   options.combine = geometryOf(given.combine);
-  options.schedule = schedule == ILK_CLAIMED ? Schedule::claimed : Schedule::gridStride;
+  static_assert(int(Schedule::gridStride) == ILK_GRID_STRIDE && int(Schedule::claimed) == ILK_CLAIMED &&
+                int(Schedule::clc) == ILK_CLC);
+  options.schedule = Schedule(schedule);
   if (given.cluster)
     options.cluster = given.cluster;
   if (wait != ILK_WAIT_CHEAPEST)

@@ -14,8 +14,9 @@ Result<KernelReport> planKernel(const LayerSpec &layer, KernelKind kind, const D
                                 const OperationOptions &options) {
   ILK_RETURN_IF_ERROR(validate(layer));
   ILK_ASSIGN_OR_RETURN(TargetInfo target, findTarget(device.target));
-  LaunchGeometry geometry = defaultGeometry(layer, kind, options.cluster, device, sharing,
-                                            kind == KernelKind::dispatch ? options.dispatch : options.combine);
+  LaunchGeometry geometry =
+      defaultGeometry(layer, kind, options.cluster, device, sharing,
+                      kind == KernelKind::dispatch ? options.dispatch : options.combine, options.schedule);
   KernelReport report;
   report.spec = {kind,
                  layer,

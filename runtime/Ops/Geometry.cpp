@@ -28,7 +28,7 @@ uint32_t roundUp(uint64_t value, uint32_t step) { return uint32_t((value + step 
 } // namespace
 
 LaunchGeometry defaultGeometry(const LayerSpec &layer, KernelKind kind, uint32_t cluster, const DeviceInfo &device,
-                               uint32_t ranksOnDevice, LaunchGeometry asked) {
+                               uint32_t ranksOnDevice, LaunchGeometry asked, Schedule schedule) {
   cluster = std::max(1u, cluster); // a size that cannot be is for validate() to refuse
   bool dispatch = kind == KernelKind::dispatch;
   // One CTA a multiprocessor, shared among the ranks: all of them must be resident at once, whoever starts first.
@@ -53,7 +53,9 @@ LaunchGeometry defaultGeometry(const LayerSpec &layer, KernelKind kind, uint32_t
   }
   if (!asked.grid) {
     uint64_t tiles = std::max<uint64_t>(1, (uint64_t(layer.maxTokens) + asked.tileTokens - 1) / asked.tileTokens);
-    asked.grid = std::max(cluster, std::min(share / cluster * cluster, roundUp(tiles, cluster)));
+    uint32_t all = roundUp(tiles, cluster);
+    // With cluster launch control each tile is a CTA that some running one may take over, so all of them are launched.
+    asked.grid = schedule == Schedule::clc ? all : std::max(cluster, std::min(share / cluster * cluster, all));
   }
   return asked;
 }

@@ -23,8 +23,8 @@ constexpr auto dtypes = std::to_array<Named<DType>>({
 });
 constexpr auto kinds =
     std::to_array<Named<KernelKind>>({{KernelKind::dispatch, "dispatch"}, {KernelKind::combine, "combine"}});
-constexpr auto schedules =
-    std::to_array<Named<Schedule>>({{Schedule::gridStride, "grid_stride"}, {Schedule::claimed, "claimed"}});
+constexpr auto schedules = std::to_array<Named<Schedule>>(
+    {{Schedule::gridStride, "grid_stride"}, {Schedule::claimed, "claimed"}, {Schedule::clc, "clc"}});
 constexpr auto strategies = std::to_array<Named<WaitStrategy>>(
     {{WaitStrategy::relaxedFence, "relaxed-fence"}, {WaitStrategy::acquire, "acquire"}});
 

@@ -104,6 +104,9 @@ Status validate(const KernelSpec &spec) {
     return lacks("{} has no access to the shared memory of a cluster's other CTAs, which a claimed schedule hands tiles "
                  "through: expected a cluster of 1 or the schedule grid_stride, got a cluster of {}",
                  target.name, spec.cluster);
+  if (spec.schedule == Schedule::clc && !hasLaunchControl(target))
+    return lacks("{} has no cluster launch control: expected schedule grid_stride or claimed, got {}", target.name,
+                 name(spec.schedule));
   if (spec.blockThreads == 0 || spec.blockThreads % target.warpWidth || spec.blockThreads > maxThreads)
     return refuse("expected threads per CTA to be a multiple of {} and at most {}, got {}", target.warpWidth,
                   maxThreads, spec.blockThreads);

@@ -65,7 +65,8 @@ Result<KernelSpec> specOf(const CompileFlags &flags) {
   spec.wait = options.wait.value_or(cheapestWait(target));
   // The grid is the launch's; only the geometry that is folded into the kernel matters here.
   DeviceInfo device{"", spec.target, 132, 0, 0};
-  LaunchGeometry geometry = defaultGeometry(spec.layer, spec.kernel, spec.cluster, device, 1, flags.layer.geometry);
+  LaunchGeometry geometry =
+      defaultGeometry(spec.layer, spec.kernel, spec.cluster, device, 1, flags.layer.geometry, spec.schedule);
   spec.blockThreads = geometry.blockThreads;
   spec.tileTokens = geometry.tileTokens;
   ILK_RETURN_IF_ERROR(validate(spec));

@@ -41,7 +41,7 @@ void DeploymentFlags::addTo(CLI::App &command) {
   command.add_option("--multiprocessors", multiprocessors, "of the device: the launch geometry depends on it");
   command.add_option("--ranks-per-device", ranksPerDevice, "ranks that share a device, a list")->delimiter(',');
   command.add_option("--cluster", clusters, "CTAs per cluster, a list")->delimiter(',');
-  command.add_option("--schedule", schedules, "grid_stride or claimed, a list")->delimiter(',');
+  command.add_option("--schedule", schedules, "grid_stride, claimed or clc, a list")->delimiter(',');
   command.add_option("--wait", layer.wait, "relaxed-fence or acquire (default: the cheaper one)");
   command.add_option("--block", layer.geometry.blockThreads, "threads per CTA (default: by table)");
   command.add_option("--tile", layer.geometry.tileTokens, "tokens per tile (default: by table)");

@@ -26,7 +26,7 @@ void LayerFlags::addTo(CLI::App &command) {
   command.add_option("--capacity", capacity, "rows that a rank accepts from each source (default: all)");
   command.add_flag("--expert-rows", expertRows, "combine reads a row per (token, expert) instead of per (token, rank)");
   command.add_option("--cluster", cluster, "CTAs per cluster: 1, 2, 4 or 8");
-  command.add_option("--schedule", schedule, "where tiles come from: grid_stride or claimed");
+  command.add_option("--schedule", schedule, "where tiles come from: grid_stride, claimed or clc");
   command.add_option("--wait", wait, "relaxed-fence or acquire (default: the cheaper one that the target has)");
   command.add_option("--block", geometry.blockThreads, "threads per CTA (default: by table)");
   command.add_option("--tile", geometry.tileTokens, "tokens per tile (default: by table)");

@@ -29,12 +29,13 @@ TEST(EndToEnd, EveryType) {
 
 TEST(EndToEnd, EveryScheduleClusterTargetAndWait) {
   for (const char *chip : chips)
-    for (Schedule schedule : {Schedule::gridStride, Schedule::claimed})
+    for (Schedule schedule : {Schedule::gridStride, Schedule::claimed, Schedule::clc})
       for (uint32_t cluster : {1u, 2u, 4u, 8u})
         for (WaitStrategy wait : {WaitStrategy::relaxedFence, WaitStrategy::acquire}) {
           auto target = findTarget(chip);
           ASSERT_TRUE(target);
-          if ((cluster > 1 && !target->clusters) || (wait == WaitStrategy::relaxedFence && !target->restrictedFence))
+          if ((schedule == Schedule::clc && !hasLaunchControl(*target)) || (cluster > 1 && !target->clusters) ||
+              (wait == WaitStrategy::relaxedFence && !target->restrictedFence))
             continue; // refused when the spec is made (tests/unit/spec)
           EndToEndCase each;
           each.label = fmt::format("{} {} cluster {} {}", chip, name(schedule), cluster, name(wait));
@@ -108,7 +109,7 @@ TEST(EndToEnd, ModesOfCombine) {
 }
 
 TEST(EndToEnd, SeedsAndResidency) {
-  for (Schedule schedule : {Schedule::gridStride, Schedule::claimed})
+  for (Schedule schedule : {Schedule::gridStride, Schedule::claimed, Schedule::clc})
     for (uint32_t residency : {2u, 4u, 132u})
       for (uint64_t seed = 1; seed <= 4; ++seed) {
         EndToEndCase each;
@@ -117,7 +118,10 @@ TEST(EndToEnd, SeedsAndResidency) {
         each.machine.seed = each.routing.seed = each.trip.seed = seed;
         each.trip.operation.schedule = schedule;
         each.trip.operation.cluster = 2;
-        each.trip.operation.dispatch.grid = each.trip.operation.combine.grid = 8;
+        // all tiles that the spec allows for, so that there are CTAs to cancel
+        each.trip.operation.dispatch.grid = each.trip.operation.combine.grid = schedule == Schedule::clc ? 0 : 8;
+        if (schedule == Schedule::clc)
+          each.machine.target = "sm_100a";
         each.trip.operation.dispatch.tileTokens = each.trip.operation.combine.tileTokens = 1;
         expectRight(each);
       }
@@ -176,7 +180,7 @@ TEST(EndToEnd, EverythingAgainstEverything) {
     each.trip.weighted = random.below(4) != 0;
     each.trip.graph = random.below(4) == 0;
     OperationOptions &operation = each.trip.operation;
-    operation.schedule = Schedule(random.below(2));
+    operation.schedule = Schedule(random.below(hasLaunchControl(*findTarget(each.machine.target)) ? 3 : 2));
     operation.cluster = clusters ? 1u << random.below(4) : 1;
     for (LaunchGeometry *geometry : {&operation.dispatch, &operation.combine})
       *geometry = {operation.cluster * (1 + random.below(3)), 32 * (1 + random.below(8)), 1u << random.below(6)};

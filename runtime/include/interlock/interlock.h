@@ -182,7 +182,7 @@ typedef struct ilk_layer {
   uint32_t expert_rows;  /**< not 0: combine's input has a row per (token, expert) */
 } ilk_layer;
 
-enum { ILK_GRID_STRIDE = 0, ILK_CLAIMED = 1 };
+enum { ILK_GRID_STRIDE = 0, ILK_CLAIMED = 1, ILK_CLC = 2 };
 enum { ILK_WAIT_CHEAPEST = 0, ILK_WAIT_RELAXED_FENCE = 1, ILK_WAIT_ACQUIRE = 2 };
 enum { ILK_DISPATCH = 0, ILK_COMBINE = 1 };
 

@@ -33,9 +33,10 @@ struct OperationOptions {
 };
 
 /// Fills what is 0 in `asked`. Ranks that share a device wait for each other, so their grids together must be resident:
-/// each gets at most its share of the multiprocessors, in whole clusters.
+/// each gets at most its share of the multiprocessors, in whole clusters. With schedule clc the grid has a CTA a tile.
 LaunchGeometry defaultGeometry(const LayerSpec &layer, KernelKind kind, uint32_t cluster, const DeviceInfo &device,
-                               uint32_t ranksOnDevice, LaunchGeometry asked = {});
+                               uint32_t ranksOnDevice, LaunchGeometry asked = {},
+                               Schedule schedule = Schedule::gridStride);
 
 /// The kernel of one kind, and how it was come by.
 struct KernelReport {

@@ -16,9 +16,10 @@ namespace interlock INTERLOCK_API {
 enum class DType : uint8_t { f32, f16, bf16, f8e4m3fn, f8e4m3fnuz, f8e5m2 };
 /// The generated kernels.
 enum class KernelKind : uint8_t { dispatch, combine };
-/// Where a cluster takes its next tile from: a fixed stride, or a counter claimed by the cluster's leader CTA, which
-/// hands the tile to its peers through the hand-off of the sync dialect.
-enum class Schedule : uint8_t { gridStride, claimed };
+/// Where a cluster takes its next tile from: a fixed stride; a counter claimed by the cluster's leader CTA, which hands
+/// the tile to its peers through the hand-off of the sync dialect; or cluster launch control (`clc`, sm_100 and later),
+/// by which the leader cancels the launch of a cluster that has not begun and its cluster does that one's tile.
+enum class Schedule : uint8_t { gridStride, claimed, clc };
 /// How a wait on an mbarrier that a peer CTA completes is lowered: a relaxed try_wait loop with one restricted acquire
 /// fence behind it (PTX ISA 8.6, sm_90), or `.acquire.cluster` on the wait itself.
 enum class WaitStrategy : uint8_t { relaxedFence, acquire };
@@ -105,6 +106,10 @@ struct TargetInfo {
   const char *textPart() const { return isAMD() ? "asm" : "ptx"; }
   const char *binaryPart() const { return isAMD() ? "hsaco" : "cubin"; }
 };
+/// Whether the chip has clusterlaunchcontrol (PTX ISA, "clusterlaunchcontrol.try_cancel": sm_100 or later).
+inline bool hasLaunchControl(const TargetInfo &target) {
+  return target.vendor == "nvptx" && target.computeCapability >= 100;
+}
 const std::vector<TargetInfo> &targets();
 /// The cheaper wait that the chip has. On AMD chips a relaxed loop with a fence behind it always is.
 inline WaitStrategy cheapestWait(const TargetInfo &target) {

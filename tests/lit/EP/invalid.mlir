@@ -139,7 +139,7 @@ func.func @no_tile(%count: i32) {
   // expected-error @+1 {{'ep.for_each_tile' op expected a body with one argument of i32, the tile, got 0 arguments}}
   "ep.for_each_tile"(%count) ({
   ^body:
-  }) {schedule = #ep.schedule<grid_stride>, cluster = 1 : i32} : (i32) -> ()
+  }) {schedule = #ep.schedule<grid_stride>, cluster = 1 : i32} : (i32) -> i32
   return
 }
 

@@ -101,6 +101,9 @@ func.func @tiles(%count: i32, %claim: !sync.ptr<global>) {
     %double = arith.addi %tile, %tile : i32
     ep.store %double, %claim : i32, !sync.ptr<global>
   }
+  // CHECK: %{{.*}} = ep.for_each_tile %{{.*}} in %{{.*}} {cluster = 2 : i32, schedule = #ep.schedule<clc>} {
+  %ctas = ep.for_each_tile %tile in %count {schedule = #ep.schedule<clc>, cluster = 2 : i32} {
+  }
   // CHECK: ep.for_each_tile %{{.*}} in %{{[a-z0-9]*}} {cluster = 1 : i32, schedule = #ep.schedule<grid_stride>} {
   ep.for_each_tile %tile in %count {schedule = #ep.schedule<grid_stride>, cluster = 1 : i32} {
   }

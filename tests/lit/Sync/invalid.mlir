@@ -296,3 +296,23 @@ func.func @shared_only_value(%b: !sync.barrier) {
 
 // expected-error @+1 {{expected `sync.shared_only`, the only attribute of the sync dialect, got `sync.shared`}}
 func.func private @unknown_attribute() attributes {sync.shared}
+
+// -----
+
+func.func @cancel_payload(%it: i32) {
+  %h = sync.handoff cluster = 1 stages = 1 : !sync.handoff<i32>
+  // expected-error @+1 {{expected a hand-off of vector<4xi32>, which an answer to try_cancel is, got '!sync.handoff<i32>'}}
+  sync.publish_cancel %h[%it] : !sync.handoff<i32>
+  return
+}
+
+// -----
+
+func.func @cancel_and_publish(%it: i32, %v: vector<4xi32>) {
+  %h = sync.handoff cluster = 1 stages = 1 : !sync.handoff<vector<4xi32>>
+  // expected-error @+1 {{expected a hand-off that is filled in one way, got publish_cancel and publish}}
+  sync.publish_cancel %h[%it] : !sync.handoff<vector<4xi32>>
+  // expected-note @+1 {{published here}}
+  sync.publish %h[%it], %v : !sync.handoff<vector<4xi32>>
+  return
+}

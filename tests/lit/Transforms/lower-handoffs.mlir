@@ -70,3 +70,49 @@ func.func @stages(%i: i32, %v: i32) {
   sync.producer_tail %h[%i] scope(cta) : !sync.handoff<i32>
   return
 }
+
+// -----
+
+// Cluster launch control in a cluster of one CTA: the hardware fills the slot through the async proxy and completes on
+// the own barrier, so CTA scope does; whoever has read the slot fences the proxies, and so does who asks again.
+// CHECK-LABEL: func.func @cancel_single
+// CHECK: sync.barrier_init
+// CHECK: sync.init_fence
+// CHECK: sync.cta_barrier
+// CHECK: sync.barrier_wait acquire cta
+// CHECK: sync.proxy_fence generic async shared
+// CHECK-NEXT: sync.try_cancel %{{[^,]*}}, %{{[^ ]*$}}
+// CHECK: sync.barrier_expect_tx relaxed cta %{{.*}}, bytes = 16
+// CHECK: sync.barrier_wait acquire cta
+// CHECK: %[[ANSWER:.*]] = ep.packet_load
+// CHECK-NEXT: sync.proxy_fence generic async shared
+// CHECK: sync.barrier_arrive release cta
+// CHECK: return %[[ANSWER]]
+func.func @cancel_single(%i: i32) -> vector<4xi32> {
+  %h = sync.handoff cluster = 1 stages = 1 : !sync.handoff<vector<4xi32>>
+  sync.producer_acquire %h[%i] scope(cta) : !sync.handoff<vector<4xi32>>
+  sync.publish_cancel %h[%i] scope(cta) : !sync.handoff<vector<4xi32>>
+  %r = sync.consumer_wait %h[%i] scope(cta) : !sync.handoff<vector<4xi32>>
+  sync.consumer_release %h[%i] scope(cta) : !sync.handoff<vector<4xi32>>
+  sync.producer_tail %h[%i] scope(cta) : !sync.handoff<vector<4xi32>>
+  return %r : vector<4xi32>
+}
+
+// -----
+
+// In a larger cluster one request fills every CTA's slot.
+// CHECK-LABEL: func.func @cancel_cluster
+// CHECK: sync.init_fence
+// CHECK: sync.cluster_wait acquire
+// CHECK: sync.try_cancel %{{.*}}, %{{.*}} multicast
+// CHECK: sync.barrier_wait acquire cluster
+// CHECK: sync.barrier_arrive release cluster %{{.*}} rank
+func.func @cancel_cluster(%i: i32) -> vector<4xi32> {
+  %h = sync.handoff cluster = 4 stages = 1 : !sync.handoff<vector<4xi32>>
+  sync.producer_acquire %h[%i] scope(cluster) : !sync.handoff<vector<4xi32>>
+  sync.publish_cancel %h[%i] scope(cluster) : !sync.handoff<vector<4xi32>>
+  %r = sync.consumer_wait %h[%i] scope(cluster) : !sync.handoff<vector<4xi32>>
+  sync.consumer_release %h[%i] scope(cluster) : !sync.handoff<vector<4xi32>>
+  sync.producer_tail %h[%i] scope(cluster) : !sync.handoff<vector<4xi32>>
+  return %r : vector<4xi32>
+}

@@ -46,3 +46,31 @@ func.func @claimed(%count: i32, %claim: !sync.ptr<global>, %out: !sync.ptr<globa
   }
   return
 }
+
+// Cluster launch control: the request is out while the unit is done; an answer of yes gives the next unit, and the
+// result counts them.
+// CHECK-LABEL: func.func @cancelled
+// CHECK: %[[HANDOFF:.*]] = sync.handoff cluster = 2 stages = 1 : !sync.handoff<vector<4xi32>>
+// CHECK: %[[OWN:.*]] = ep.cluster_id
+// CHECK: %[[STEP:.*]] = ep.cluster_count
+// CHECK: %[[LOOP:.*]]:2 = scf.while (%[[UNIT:.*]] = %[[OWN]], %[[ROUND:.*]] = %{{.*}})
+// CHECK: sync.producer_acquire %[[HANDOFF]][%[[ROUND]]]
+// CHECK-NEXT: sync.publish_cancel %[[HANDOFF]][%[[ROUND]]]
+// CHECK: scf.for %{{.*}} = %[[UNIT]] to %{{.*}} step %[[STEP]]
+// CHECK: ep.store
+// CHECK: %[[ANSWER:.*]] = sync.consumer_wait %[[HANDOFF]][%[[ROUND]]]
+// CHECK-NEXT: sync.cta_barrier
+// CHECK: sync.consumer_release %[[HANDOFF]][%[[ROUND]]]
+// CHECK: %[[NEXT:.*]] = arith.addi %[[ROUND]]
+// CHECK: %[[YES:.*]] = sync.is_canceled %[[ANSWER]]
+// CHECK: scf.condition(%[[YES]]) %[[ANSWER]], %[[NEXT]]
+// CHECK: sync.canceled_cta
+// CHECK: arith.divui
+// CHECK: sync.producer_tail %[[HANDOFF]][%[[LOOP]]#1]
+// CHECK: return %[[LOOP]]#1
+func.func @cancelled(%count: i32, %out: !sync.ptr<global>) -> i32 {
+  %ctas = ep.for_each_tile %tile in %count {schedule = #ep.schedule<clc>, cluster = 2 : i32} {
+    ep.store %tile, %out : i32, !sync.ptr<global>
+  }
+  return %ctas : i32
+}

@@ -34,7 +34,7 @@ TEST(Names, ReadBackAndListWhatWouldDo) {
   expectInverse<DType>({DType::f32, DType::f16, DType::bf16, DType::f8e4m3fn, DType::f8e4m3fnuz, DType::f8e5m2},
                        parseDType);
   expectInverse<KernelKind>({KernelKind::dispatch, KernelKind::combine}, parseKernelKind);
-  expectInverse<Schedule>({Schedule::gridStride, Schedule::claimed}, parseSchedule);
+  expectInverse<Schedule>({Schedule::gridStride, Schedule::claimed, Schedule::clc}, parseSchedule);
   expectInverse<WaitStrategy>({WaitStrategy::relaxedFence, WaitStrategy::acquire}, parseWaitStrategy);
 }
 

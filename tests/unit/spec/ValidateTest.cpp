@@ -223,6 +223,19 @@ TEST(ValidateKernel, WhatAnAMDChipLacks) {
   expectKernel(odd, false, Code::badInput, "a multiple of 64 and at most 1024, got 96");
 }
 
+TEST(ValidateKernel, ClusterLaunchControlNeedsItsChips) {
+  KernelSpec spec = smallSpec();
+  spec.schedule = Schedule::clc;
+  for (const char *chip : {"sm_100a", "sm_103a", "sm_120a"}) {
+    spec.target = chip;
+    expectKernel(spec, true);
+  }
+  spec.target = "sm_90a";
+  expectKernel(spec, false, Code::unsupported, "sm_90a has no cluster launch control");
+  spec.target = "gfx1250";
+  expectKernel(spec, false, Code::unsupported, "gfx1250 has no cluster launch control");
+}
+
 TEST(ValidateKernel, ALayerThatIsWrongIsRefusedToo) {
   KernelSpec spec = smallSpec();
   spec.layer.topk = 33;
