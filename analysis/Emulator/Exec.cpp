@@ -21,7 +21,7 @@ Flow Exec::fault(const Code &code, unsigned lane, const std::string &what, Error
       place += fmt::format(" (source line {})", code.in->source.line);
   }
   engine.fail(kind, fmt::format("{}: {}; in {} on device {}, CTA {}, warp {}, lane {}", place, what,
-                                c.grid->entry->source->name, c.grid->device, c.index, warp.index, lane));
+                                c.grid->name, c.grid->device, c.index, warp.index, lane));
   return Flow::fault;
 }
 
