@@ -13,12 +13,39 @@ namespace {
 constexpr uint64_t maxData = uint64_t(256) << 20;
 
 /// Directives that say nothing about what the code does.
-constexpr std::string_view ignored[] = {
-    ".addrsig", ".addrsig_sym", ".globl", ".global", ".weak", ".hidden", ".protected", ".internal", ".local", ".ident",
-    ".file", ".cfi_sections", ".cfi_startproc", ".cfi_endproc", ".p2alignl", ".p2alignw", ".reloc", ".amdgpu_info",
-    ".amdgpu_hsa_kernel", ".amd_amdgpu_isa", ".hsa_code_object_version", ".hsa_code_object_isa", ".end_amdgpu_info",
-    ".cfi_escape", ".cfi_undefined", ".cfi_def_cfa", ".cfi_def_cfa_register", ".cfi_offset", ".cfi_endproc",
-    ".cfi_llvm_def_aspace_cfa", ".cfi_llvm_register_pair", ".cfi_llvm_vector_registers", ".cfi_personality"};
+constexpr std::string_view ignored[] = {".addrsig",
+                                        ".addrsig_sym",
+                                        ".globl",
+                                        ".global",
+                                        ".weak",
+                                        ".hidden",
+                                        ".protected",
+                                        ".internal",
+                                        ".local",
+                                        ".ident",
+                                        ".file",
+                                        ".cfi_sections",
+                                        ".cfi_startproc",
+                                        ".cfi_endproc",
+                                        ".p2alignl",
+                                        ".p2alignw",
+                                        ".reloc",
+                                        ".amdgpu_info",
+                                        ".amdgpu_hsa_kernel",
+                                        ".amd_amdgpu_isa",
+                                        ".hsa_code_object_version",
+                                        ".hsa_code_object_isa",
+                                        ".end_amdgpu_info",
+                                        ".cfi_escape",
+                                        ".cfi_undefined",
+                                        ".cfi_def_cfa",
+                                        ".cfi_def_cfa_register",
+                                        ".cfi_offset",
+                                        ".cfi_endproc",
+                                        ".cfi_llvm_def_aspace_cfa",
+                                        ".cfi_llvm_register_pair",
+                                        ".cfi_llvm_vector_registers",
+                                        ".cfi_personality"};
 
 struct Width {
   std::string_view directive;
@@ -215,7 +242,8 @@ void Parser::kernelDirective(std::string_view name, Cursor c, const Location &at
     return;
   }
   if (!name.starts_with(".amdhsa_"))
-    return fail(at, fmt::format("expected directives .amdhsa_… up to .end_amdhsa_kernel, found {}", name.substr(0, 200)));
+    return fail(at,
+                fmt::format("expected directives .amdhsa_… up to .end_amdhsa_kernel, found {}", name.substr(0, 200)));
   c.skipBlanks();
   std::string_view key = name.substr(8);
   if (auto v = valueOf(c))

@@ -67,17 +67,17 @@ struct Operand {
 
 /// What stands behind the operands: `offset:16`, `glc`, `scope:SCOPE_SYS`, `op_sel:[0,1]`.
 struct Modifier {
-  std::string_view name;       ///< "offset"
-  std::string_view value;      ///< "16", "SCOPE_SYS", "[0,1]"; empty for a flag
+  std::string_view name;        ///< "offset"
+  std::string_view value;       ///< "16", "SCOPE_SYS", "[0,1]"; empty for a flag
   std::vector<int64_t> numbers; ///< that the value consists of: {16}, {}, {0, 1}
   Location at;
 };
 
 /// One instruction. `v_dual_a … :: v_dual_b …` is one, with the second half in `second`.
 struct Instruction {
-  std::string_view mnemonic;    ///< as written: "v_add_f32_e32"
-  std::string_view opcode;      ///< without the encoding: "v_add_f32"
-  std::string_view encoding;    ///< "e32", "e64", "dpp", "e64_dpp", "dpp8", "sdwa"; empty if the mnemonic names none
+  std::string_view mnemonic;     ///< as written: "v_add_f32_e32"
+  std::string_view opcode;       ///< without the encoding: "v_add_f32"
+  std::string_view encoding;     ///< "e32", "e64", "dpp", "e64_dpp", "dpp8", "sdwa"; empty if the mnemonic names none
   std::vector<Operand> operands; ///< destination first, as written; counters and delays are calls
   std::vector<Modifier> modifiers;
   std::vector<Instruction> second;
@@ -120,7 +120,7 @@ struct Label {
 struct Comment {
   Location at;
   std::string_view text;
-  bool behindCode = false; ///< something stands before it on its line
+  bool behindCode = false;  ///< something stands before it on its line
   uint32_t instruction = 0; ///< the first instruction that stands behind it in the text
 };
 
@@ -142,10 +142,10 @@ struct Function {
 
 /// A kernel: its function, its descriptor (`.amdhsa_kernel`) and its metadata.
 struct Kernel {
-  std::string_view name;   ///< as in the metadata: what a program asks for
-  std::string_view symbol; ///< of the descriptor: "name.kd"
+  std::string_view name;            ///< as in the metadata: what a program asks for
+  std::string_view symbol;          ///< of the descriptor: "name.kd"
   std::optional<uint32_t> function; ///< index into Module::functions
-  Location at;             ///< of `.amdhsa_kernel`
+  Location at;                      ///< of `.amdhsa_kernel`
   /// Directives between `.amdhsa_kernel` and `.end_amdhsa_kernel`, without `.amdhsa_`.
   std::map<std::string_view, int64_t> descriptor;
   std::vector<Argument> arguments;

@@ -14,14 +14,50 @@ namespace {
 constexpr unsigned maxNesting = 16;
 constexpr uint32_t maxRegister = 4095;
 
-constexpr std::string_view specials[] = {
-    "vcc", "vcc_lo", "vcc_hi", "exec", "exec_lo", "exec_hi", "m0", "scc", "vccz", "execz", "null", "off",
-    "flat_scratch", "flat_scratch_lo", "flat_scratch_hi", "xnack_mask", "xnack_mask_lo", "xnack_mask_hi",
-    "src_shared_base", "src_shared_limit", "src_private_base", "src_private_limit", "src_pops_exiting_wave_id",
-    "src_shared_base_lo", "src_shared_limit_lo", "src_private_base_lo", "src_private_limit_lo",
-    "src_flat_scratch_base_lo", "src_flat_scratch_base_hi",
-    "src_vccz", "src_execz", "src_scc", "src_lds_direct", "lds_direct", "tba", "tba_lo", "tba_hi", "tma", "tma_lo",
-    "tma_hi", "shared_base", "shared_limit", "private_base", "private_limit"};
+constexpr std::string_view specials[] = {"vcc",
+                                         "vcc_lo",
+                                         "vcc_hi",
+                                         "exec",
+                                         "exec_lo",
+                                         "exec_hi",
+                                         "m0",
+                                         "scc",
+                                         "vccz",
+                                         "execz",
+                                         "null",
+                                         "off",
+                                         "flat_scratch",
+                                         "flat_scratch_lo",
+                                         "flat_scratch_hi",
+                                         "xnack_mask",
+                                         "xnack_mask_lo",
+                                         "xnack_mask_hi",
+                                         "src_shared_base",
+                                         "src_shared_limit",
+                                         "src_private_base",
+                                         "src_private_limit",
+                                         "src_pops_exiting_wave_id",
+                                         "src_shared_base_lo",
+                                         "src_shared_limit_lo",
+                                         "src_private_base_lo",
+                                         "src_private_limit_lo",
+                                         "src_flat_scratch_base_lo",
+                                         "src_flat_scratch_base_hi",
+                                         "src_vccz",
+                                         "src_execz",
+                                         "src_scc",
+                                         "src_lds_direct",
+                                         "lds_direct",
+                                         "tba",
+                                         "tba_lo",
+                                         "tba_hi",
+                                         "tma",
+                                         "tma_lo",
+                                         "tma_hi",
+                                         "shared_base",
+                                         "shared_limit",
+                                         "private_base",
+                                         "private_limit"};
 
 struct Prefix {
   std::string_view text;
@@ -203,9 +239,9 @@ bool Parser::operand(Cursor &c, Operand &out, unsigned depth) {
     char next = number.peek();
     if (!n || next == '.' || next == 'e' || next == 'E') {
       size_t end = c.pos;
-      while (end < c.text.size() && ((c.text[end] >= '0' && c.text[end] <= '9') || c.text[end] == '.' ||
-                                     c.text[end] == 'e' || c.text[end] == 'E' ||
-                                     (c.text[end] == '-' && (c.text[end - 1] == 'e' || c.text[end - 1] == 'E'))))
+      while (end < c.text.size() &&
+             ((c.text[end] >= '0' && c.text[end] <= '9') || c.text[end] == '.' || c.text[end] == 'e' ||
+              c.text[end] == 'E' || (c.text[end] == '-' && (c.text[end - 1] == 'e' || c.text[end - 1] == 'E'))))
         ++end;
       auto r = std::from_chars(c.text.data() + begin, c.text.data() + end, out.value);
       if (r.ec != std::errc{} || r.ptr != c.text.data() + end) {

@@ -232,8 +232,8 @@ void Parser::finish() {
       k.function = f->second;
   }
   for (Kernel &k : metadata.found) {
-    std::string_view name = k.symbol.size() > 3 && k.symbol.ends_with(".kd") ? k.symbol.substr(0, k.symbol.size() - 3)
-                                                                            : k.name;
+    std::string_view name =
+        k.symbol.size() > 3 && k.symbol.ends_with(".kd") ? k.symbol.substr(0, k.symbol.size() - 3) : k.name;
     auto d = described.find(name);
     if (d == described.end())
       continue;

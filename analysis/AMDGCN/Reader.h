@@ -1,8 +1,8 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
 // The AMDGCN reader: assembly text in, Module out. It knows the syntax that LLVM writes and reads (User Guide for
-// AMDGPU Backend, "Syntax of AMDGPU Instruction Operands" and "Assembler Directives") and no instruction set: an unknown
-// mnemonic or directive is never an error.
+// AMDGPU Backend, "Syntax of AMDGPU Instruction Operands" and "Assembler Directives") and no instruction set: an
+// unknown mnemonic or directive is never an error.
 #pragma once
 
 #include "analysis/AMDGCN/Module.h"

@@ -47,8 +47,8 @@ Result<Chip> findChip(std::string_view name) {
         chip.clusters = chip.capability >= 90;
         return chip;
       }
-  return tl::unexpected(
-      Error{ErrorKind::badInput, fmt::format("expected a chip such as sm_80, sm_90a, sm_100a or gfx942, found {}", name)});
+  return tl::unexpected(Error{ErrorKind::badInput,
+                              fmt::format("expected a chip such as sm_80, sm_90a, sm_100a or gfx942, found {}", name)});
 }
 
 Result<void> checkTarget(const Chip &chip, const ptx::Module &module) {

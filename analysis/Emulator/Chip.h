@@ -12,10 +12,10 @@ namespace interlock::emu {
 /// A chip by its name.
 struct Chip {
   std::string name;
-  uint32_t capability = 0;  ///< 90 for sm_90a
-  char suffix = 0;          ///< 'a', 'f' or 0
-  uint32_t sharedLimit = 0; ///< bytes per CTA that a launch can ask for
-  bool clusters = false;    ///< thread-block clusters, mbarrier transactions, bulk copies
+  uint32_t capability = 0;          ///< 90 for sm_90a
+  char suffix = 0;                  ///< 'a', 'f' or 0
+  uint32_t sharedLimit = 0;         ///< bytes per CTA that a launch can ask for
+  bool clusters = false;            ///< thread-block clusters, mbarrier transactions, bulk copies
   const gcn::Target *amd = nullptr; ///< of an AMD chip, to which the capability means nothing
 };
 

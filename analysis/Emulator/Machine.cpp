@@ -77,10 +77,11 @@ struct Machine::Impl {
     if (!module)
       return bad(module.error().str());
     if (!module->processor().empty() && module->processor() != engine.chip.name)
-      return tl::unexpected(Error{ErrorKind::unsupported,
-                                  fmt::format("{}: expected code for {}, found .amdgcn_target \"{}\"; emulate that chip "
-                                              "instead",
-                                              name, engine.chip.name, module->target)});
+      return tl::unexpected(
+          Error{ErrorKind::unsupported,
+                fmt::format("{}: expected code for {}, found .amdgcn_target \"{}\"; emulate that chip "
+                            "instead",
+                            name, engine.chip.name, module->target)});
     auto program = std::make_unique<Program>();
     program->name = std::string(name);
     program->device = device;

@@ -33,19 +33,19 @@ struct Error {
 };
 template <typename T> using Result = tl::expected<T, Error>;
 
-/// How accesses reach memory. `cached` is for AMD chips: caches that nothing keeps coherent but what the text does about
-/// them, as the chip's memory model allows it (AMDGCN/MemoryModel.h).
+/// How accesses reach memory. `cached` is for AMD chips: caches that nothing keeps coherent but what the text does
+/// about them, as the chip's memory model allows it (AMDGCN/MemoryModel.h).
 enum class MemoryMode : uint8_t { sequential, cached };
 
 struct MachineOptions {
   /// sm_70 to sm_121a, or gfx90a, gfx942, gfx950, gfx1100, gfx1201, gfx1250; decides which text is read, what of it is
   /// refused, and the shared memory limit.
   std::string chip = "sm_90a";
-  uint32_t devices = 1;        ///< 1 to 64
-  uint32_t residency = 0;      ///< CTAs that a device runs side by side; 0: 132
-  uint64_t seed = 0;           ///< the same seed, calls and text give the same interleaving
-  uint32_t warpWidth = 32;     ///< lanes; PTX has 32. Not looked at for AMD chips, whose kernels say
-  uint32_t sharedLimit = 0;    ///< shared memory bytes per CTA, static and dynamic; 0: the chip's
+  uint32_t devices = 1;     ///< 1 to 64
+  uint32_t residency = 0;   ///< CTAs that a device runs side by side; 0: 132
+  uint64_t seed = 0;        ///< the same seed, calls and text give the same interleaving
+  uint32_t warpWidth = 32;  ///< lanes; PTX has 32. Not looked at for AMD chips, whose kernels say
+  uint32_t sharedLimit = 0; ///< shared memory bytes per CTA, static and dynamic; 0: the chip's
   MemoryMode memory = MemoryMode::sequential;
 };
 
@@ -121,8 +121,9 @@ public:
   Result<void> read(void *to, uint64_t from, size_t bytes) const;
   Result<void> write(uint64_t to, const void *from, size_t bytes);
 
-  /// Reads PTX, or AMDGCN assembly for an AMD chip, checks it against the chip and decodes. The module's .global variables are allocated on that device. An
-  /// instruction that the emulator does not know is no error until a thread reaches it.
+  /// Reads PTX, or AMDGCN assembly for an AMD chip, checks it against the chip and decodes. The module's .global
+  /// variables are allocated on that device. An instruction that the emulator does not know is no error until a thread
+  /// reaches it.
   Result<ModuleId> load(uint32_t device, std::string_view text, std::string_view name = "<text>");
   /// Fails while one of its kernels is queued or runs, or is in a graph.
   Result<void> unload(ModuleId module);

@@ -87,9 +87,9 @@ std::string Engine::report(const std::string &headline) const {
       if (grid->nextCluster < grid->clusters) {
         flush();
         last.clear();
-        out += fmt::format("\n  device {}: {}: {} of {} CTAs have not started, {} of {} places are free", d,
-                           grid->name, (grid->clusters - grid->nextCluster) * grid->clusterSize,
-                           grid->clusters * grid->clusterSize, devices[d].free, options.residency);
+        out += fmt::format("\n  device {}: {}: {} of {} CTAs have not started, {} of {} places are free", d, grid->name,
+                           (grid->clusters - grid->nextCluster) * grid->clusterSize, grid->clusters * grid->clusterSize,
+                           devices[d].free, options.residency);
       }
       for (const auto &cluster : grid->running)
         for (const auto &cta : cluster->ctas)
@@ -117,8 +117,8 @@ std::string Engine::report(const std::string &headline) const {
                 ++more;
                 continue;
               }
-              out += fmt::format("\n  device {}, {}, CTA {}, warp {}, lanes {:#010x}: {}", d, grid->name,
-                                 cta->index, warp.index, g.lanes, what);
+              out += fmt::format("\n  device {}, {}, CTA {}, warp {}, lanes {:#010x}: {}", d, grid->name, cta->index,
+                                 warp.index, g.lanes, what);
             }
     }
   flush();

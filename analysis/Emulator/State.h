@@ -143,7 +143,7 @@ struct Cta {
   bool finished = false;
   bool launchedDependents = false;
   CtaBarrier barriers[16];
-  Span sharedSpan; ///< addresses from sharedBase
+  Span sharedSpan;                           ///< addresses from sharedBase
   std::shared_ptr<gcn::Workgroup> workgroup; ///< an AMD chip's
 };
 
@@ -162,8 +162,8 @@ struct Grid {
   uint64_t number = 0;
   uint32_t device = 0;
   Program *program = nullptr;
-  const DecodedFunction *entry = nullptr; ///< null on an AMD chip
-  const gcn::Kernel *kernel = nullptr;    ///< an AMD chip's
+  const DecodedFunction *entry = nullptr;  ///< null on an AMD chip
+  const gcn::Kernel *kernel = nullptr;     ///< an AMD chip's
   std::shared_ptr<gcn::Dispatch> dispatch; ///< an AMD chip's
   std::string_view name;
   LaunchConfig config;

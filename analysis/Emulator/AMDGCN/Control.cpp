@@ -179,9 +179,7 @@ Field fieldOf(const amdgcn::Operand &o) {
   }
   return f;
 }
-uint32_t maskOf(const Field &f) {
-  return uint32_t(((uint64_t(1) << f.size) - 1) << f.offset);
-}
+uint32_t maskOf(const Field &f) { return uint32_t(((uint64_t(1) << f.size) - 1) << f.offset); }
 
 Flow getRegister(WaveExec &x, const Op &op) {
   Field f = fieldOf(op.in->operands.back());
@@ -226,9 +224,7 @@ template <uint32_t wanted> Flow setMode(WaveExec &x, const Op &op) {
 }
 
 constexpr Entry idle(std::string_view name) { return {name, nothing, Form::plain}; }
-template <auto test> constexpr Entry conditional(std::string_view name) {
-  return {name, branchIf<test>, Form::branch};
-}
+template <auto test> constexpr Entry conditional(std::string_view name) { return {name, branchIf<test>, Form::branch}; }
 constexpr Entry counters(std::string_view name) { return {name, wait, Form::wait}; }
 
 bool vccZero(const Wave &w) { return w.mask(sreg::vcc) == 0; }

@@ -232,12 +232,12 @@ private:
       std::string_view name;
       DppKind kind;
     };
-    constexpr Row rows[] = {{"quad_perm", DppKind::quadPerm},     {"row_shl", DppKind::rowShl},
-                            {"row_shr", DppKind::rowShr},         {"row_ror", DppKind::rowRor},
-                            {"wave_shl", DppKind::waveShl},       {"wave_rol", DppKind::waveRol},
-                            {"wave_shr", DppKind::waveShr},       {"wave_ror", DppKind::waveRor},
-                            {"row_mirror", DppKind::rowMirror},   {"row_half_mirror", DppKind::rowHalfMirror},
-                            {"row_share", DppKind::rowShare},     {"row_xmask", DppKind::rowXmask},
+    constexpr Row rows[] = {{"quad_perm", DppKind::quadPerm},       {"row_shl", DppKind::rowShl},
+                            {"row_shr", DppKind::rowShr},           {"row_ror", DppKind::rowRor},
+                            {"wave_shl", DppKind::waveShl},         {"wave_rol", DppKind::waveRol},
+                            {"wave_shr", DppKind::waveShr},         {"wave_ror", DppKind::waveRor},
+                            {"row_mirror", DppKind::rowMirror},     {"row_half_mirror", DppKind::rowHalfMirror},
+                            {"row_share", DppKind::rowShare},       {"row_xmask", DppKind::rowXmask},
                             {"row_newbcast", DppKind::rowNewbcast}, {"dpp8", DppKind::dpp8}};
     for (const Row &r : rows)
       if (const amdgcn::Modifier *m = in.find(r.name)) {
@@ -512,7 +512,10 @@ private:
     case Family::gfx12:
     case Family::gfx1250: {
       std::string_view w = in.word("scope");
-      return w == "SCOPE_SYS" ? Scope::system : w == "SCOPE_DEV" ? Scope::agent : w == "SCOPE_SE" ? Scope::cluster : Scope::wave;
+      return w == "SCOPE_SYS"   ? Scope::system
+             : w == "SCOPE_DEV" ? Scope::agent
+             : w == "SCOPE_SE"  ? Scope::cluster
+                                : Scope::wave;
     }
     }
     return Scope::wave;
@@ -673,7 +676,8 @@ private:
     uint32_t n = uint32_t(std::max(1, kind.bytes / 4)) * (kind.two ? 2 : 1);
     if (op.dst.kind == SrcKind::vector)
       vectorUse({.words = uint8_t(n), .index = op.dst.index});
-    uint32_t data = uint32_t(std::max(1, kind.bytes / 4)) * (kind.op == Atomic::cmpswap && op.entry->form != Form::local ? 2 : 1);
+    uint32_t data =
+        uint32_t(std::max(1, kind.bytes / 4)) * (kind.op == Atomic::cmpswap && op.entry->form != Form::local ? 2 : 1);
     for (unsigned i : {1u, 2u})
       if (op.src[i].kind == SrcKind::vector)
         vectorUse({.words = uint8_t(data), .index = op.src[i].index});
@@ -766,8 +770,8 @@ uint32_t Image::at(uint64_t wanted) const {
   return it != address.end() && *it == wanted ? uint32_t(it - address.begin()) : uint32_t(code.size());
 }
 
-Result<std::shared_ptr<Image>> decode(amdgcn::Module module, const Target &target, uint32_t device, AddressSpace &memory,
-                                      std::vector<uint64_t> &owned) {
+Result<std::shared_ptr<Image>> decode(amdgcn::Module module, const Target &target, uint32_t device,
+                                      AddressSpace &memory, std::vector<uint64_t> &owned) {
   auto image = std::make_shared<Image>();
   image->module = std::move(module);
   image->target = &target;

@@ -26,13 +26,31 @@ inline constexpr uint32_t flatScratch = 102, xnackMask = 104, vcc = 106, ttmp = 
 
 /// What an operand's bits mean: decides how many registers it takes, what an inline constant looks like, and where the
 /// sign bit is that `-` and `|…|` mean.
-enum class Ty : uint8_t { none, b32, i32, f32, b16, f16, bf16, b64, i64, f64, pk16, pkf16, pkbf16, pkf32, b96, b128, mask };
+enum class Ty : uint8_t {
+  none,
+  b32,
+  i32,
+  f32,
+  b16,
+  f16,
+  bf16,
+  b64,
+  i64,
+  f64,
+  pk16,
+  pkf16,
+  pkbf16,
+  pkf32,
+  b96,
+  b128,
+  mask
+};
 constexpr unsigned words(Ty t) {
-  return t == Ty::none                                                                            ? 0
+  return t == Ty::none                                                                     ? 0
          : t == Ty::b64 || t == Ty::i64 || t == Ty::f64 || t == Ty::pkf32 || t == Ty::mask ? 2
-         : t == Ty::b96                                                                             ? 3
-         : t == Ty::b128                                                                            ? 4
-                                                                                                    : 1;
+         : t == Ty::b96                                                                    ? 3
+         : t == Ty::b128                                                                   ? 4
+                                                                                           : 1;
 }
 
 enum class SrcKind : uint8_t { none, vector, scalar, constant };
@@ -91,15 +109,15 @@ struct Dpp {
 
 /// How the operands of an instruction stand in the text.
 enum class Form : uint8_t {
-  plain,  ///< destinations, then sources
-  branch, ///< a label
-  wait,   ///< counters
-  global, ///< [vdst,] vaddr, [vdata,] saddr
-  flat,   ///< [vdst,] vaddr, [vdata]
+  plain,   ///< destinations, then sources
+  branch,  ///< a label
+  wait,    ///< counters
+  global,  ///< [vdst,] vaddr, [vdata,] saddr
+  flat,    ///< [vdst,] vaddr, [vdata]
   scratch, ///< as global
-  buffer, ///< vdata, vaddr, srsrc, soffset
-  local,  ///< ds_*: [vdst,] vaddr [, vdata [, vdata]]
-  scalar, ///< s_load*: sdst, sbase, offset
+  buffer,  ///< vdata, vaddr, srsrc, soffset
+  local,   ///< ds_*: [vdst,] vaddr [, vdata [, vdata]]
+  scalar,  ///< s_load*: sdst, sbase, offset
 };
 
 /// What Entry::flags may say.
@@ -134,11 +152,11 @@ struct Op {
   uint8_t nsrc = 0;
   Src dst, dst2;
   uint32_t sub = 0;
-  int64_t imm = 0;      ///< offset, immediate
-  int64_t imm2 = 0;     ///< a second offset, a second immediate
-  uint32_t target = 0;  ///< index of an instruction
-  bool poll = false;    ///< may be what a spin loop spins on
-  bool plain = true;    ///< no modifier, DPP or SDWA: sources can be used as they stand
+  int64_t imm = 0;     ///< offset, immediate
+  int64_t imm2 = 0;    ///< a second offset, a second immediate
+  uint32_t target = 0; ///< index of an instruction
+  bool poll = false;   ///< may be what a spin loop spins on
+  bool plain = true;   ///< no modifier, DPP or SDWA: sources can be used as they stand
   bool clamp = false;
   uint8_t outputScale = 0; ///< 1: mul:2, 2: mul:4, 3: div:2
   uint8_t opSel = 0, opSelHi = 7, negLo = 0, negHi = 0;
@@ -165,21 +183,21 @@ struct Image {
   amdgcn::Module module;
   const Target *target = nullptr;
   std::vector<Kernel> kernels;
-  std::vector<Op> code;               ///< as module.instructions, and an end behind them
-  std::vector<Op> second;             ///< the second halves of pairs, by Op::target of the first
-  std::vector<uint64_t> address;      ///< of each instruction: where s_getpc would find it
-  std::vector<std::string> messages;  ///< of instructions that cannot be run, by Op::target
+  std::vector<Op> code;              ///< as module.instructions, and an end behind them
+  std::vector<Op> second;            ///< the second halves of pairs, by Op::target of the first
+  std::vector<uint64_t> address;     ///< of each instruction: where s_getpc would find it
+  std::vector<std::string> messages; ///< of instructions that cannot be run, by Op::target
   std::unordered_map<std::string_view, uint64_t> symbols;
-  uint32_t vgprs = 1, agprs = 0;      ///< the most that any instruction names
-  uint64_t got = 0;                   ///< addresses of symbols, for @gotpcrel
+  uint32_t vgprs = 1, agprs = 0; ///< the most that any instruction names
+  uint64_t got = 0;              ///< addresses of symbols, for @gotpcrel
 
   /// The instruction at a code address, or the size of `code`.
   uint32_t at(uint64_t address) const;
 };
 
 /// Decodes a module, allocating its data on the device. The addresses of what it allocated go into `owned`.
-Result<std::shared_ptr<Image>> decode(amdgcn::Module module, const Target &target, uint32_t device, AddressSpace &memory,
-                                      std::vector<uint64_t> &owned);
+Result<std::shared_ptr<Image>> decode(amdgcn::Module module, const Target &target, uint32_t device,
+                                      AddressSpace &memory, std::vector<uint64_t> &owned);
 
 /// The row of an opcode, or null.
 const Entry *findEntry(std::string_view opcode, const Target &target);

@@ -39,7 +39,8 @@ Flow runLocal(WaveExec &x, const Op &op) {
                        fmt::format("expected {} bytes inside the {} bytes of LDS, found address {:#x}", kind.bytes,
                                    cta.shared.size(), at),
                        ErrorKind::fault, int(i));
-      uint32_t align = kind.bytes >= 8 && kind.what == AccessKind::atomic ? 8 : std::min<uint32_t>(kind.bytes & -kind.bytes, 4);
+      uint32_t align =
+          kind.bytes >= 8 && kind.what == AccessKind::atomic ? 8 : std::min<uint32_t>(kind.bytes & -kind.bytes, 4);
       if (at % align)
         return x.fault(op, fmt::format("expected an LDS address that is a multiple of {}, found {:#x}", align, at),
                        ErrorKind::fault, int(i));
@@ -121,20 +122,22 @@ constexpr uint32_t access(unsigned bytes, AccessKind::What what, bool isSigned =
                           bool high = false, bool two = false, bool far = false) {
   return AccessKind{uint8_t(bytes), what, Atomic::none, isSigned, d16, high, two, far}.encoded();
 }
-constexpr Entry read(std::string_view name, unsigned bytes, bool isSigned = false, bool d16 = false, bool high = false) {
-  return {name, runLocal, Form::local, Ty::none, {Ty::b32}, nullptr, nullptr, access(bytes, AccessKind::load, isSigned, d16, high)};
+constexpr Entry read(std::string_view name, unsigned bytes, bool isSigned = false, bool d16 = false,
+                     bool high = false) {
+  return {name,      runLocal, Form::local, Ty::none,
+          {Ty::b32}, nullptr,  nullptr,     access(bytes, AccessKind::load, isSigned, d16, high)};
 }
 constexpr Entry readTwo(std::string_view name, unsigned bytes, bool far = false) {
-  return {name, runLocal, Form::local, Ty::none, {Ty::b32}, nullptr, nullptr,
-          access(bytes, AccessKind::load, false, false, false, true, far)};
+  return {name,      runLocal, Form::local, Ty::none,
+          {Ty::b32}, nullptr,  nullptr,     access(bytes, AccessKind::load, false, false, false, true, far)};
 }
 constexpr Entry write(std::string_view name, unsigned bytes, bool high = false) {
-  return {name, runLocal, Form::local, Ty::none, {Ty::b32}, nullptr, nullptr,
-          access(bytes, AccessKind::store, false, high, high)};
+  return {name,      runLocal, Form::local, Ty::none,
+          {Ty::b32}, nullptr,  nullptr,     access(bytes, AccessKind::store, false, high, high)};
 }
 constexpr Entry writeTwo(std::string_view name, unsigned bytes, bool far = false) {
-  return {name, runLocal, Form::local, Ty::none, {Ty::b32}, nullptr, nullptr,
-          access(bytes, AccessKind::store, false, false, false, true, far)};
+  return {name,      runLocal, Form::local, Ty::none,
+          {Ty::b32}, nullptr,  nullptr,     access(bytes, AccessKind::store, false, false, false, true, far)};
 }
 constexpr Entry atomic(std::string_view name, Atomic op, unsigned bytes, bool returns) {
   AccessKind k{uint8_t(bytes), AccessKind::atomic, op};

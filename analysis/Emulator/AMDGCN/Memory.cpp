@@ -28,9 +28,10 @@ bool resolve(WaveExec &x, const Op &op, Space space, unsigned lane, uint32_t byt
     if (!op.cache.holds(address, bytes)) {
       Span found = x.engine.memory.find(address, bytes);
       if (!found.host) {
-        x.fault(op, fmt::format("expected {} allocated bytes at {:#x}, {}", bytes, address,
-                                x.engine.memory.describe(address)),
-                ErrorKind::fault, int(lane));
+        x.fault(
+            op,
+            fmt::format("expected {} allocated bytes at {:#x}, {}", bytes, address, x.engine.memory.describe(address)),
+            ErrorKind::fault, int(lane));
         return false;
       }
       op.cache = found;
@@ -40,8 +41,9 @@ bool resolve(WaveExec &x, const Op &op, Space space, unsigned lane, uint32_t byt
   case Space::local: {
     Cta &cta = x.cta();
     if (address + bytes > cta.shared.size()) {
-      x.fault(op, fmt::format("expected {} bytes inside the {} bytes of LDS, found address {:#x}", bytes,
-                              cta.shared.size(), address),
+      x.fault(op,
+              fmt::format("expected {} bytes inside the {} bytes of LDS, found address {:#x}", bytes, cta.shared.size(),
+                          address),
               ErrorKind::fault, int(lane));
       return false;
     }
@@ -50,8 +52,9 @@ bool resolve(WaveExec &x, const Op &op, Space space, unsigned lane, uint32_t byt
   }
   case Space::scratch:
     if (address + bytes > x.wave.scratchBytes) {
-      x.fault(op, fmt::format("expected {} bytes inside the {} bytes of scratch memory, found address {:#x}", bytes,
-                              x.wave.scratchBytes, address),
+      x.fault(op,
+              fmt::format("expected {} bytes inside the {} bytes of scratch memory, found address {:#x}", bytes,
+                          x.wave.scratchBytes, address),
               ErrorKind::fault, int(lane));
       return false;
     }
@@ -67,7 +70,7 @@ Flow submitLanes(WaveExec &x, const Op &op, Space space, uint64_t lanes, bool fl
   Transfer &t = x.transfer;
   t.op = &op;
   t.space = space;
-  t.kind = kind.what == AccessKind::load ? Transfer::Kind::load
+  t.kind = kind.what == AccessKind::load    ? Transfer::Kind::load
            : kind.what == AccessKind::store ? Transfer::Kind::store
                                             : Transfer::Kind::atomic;
   t.scope = Scope(op.scope);
@@ -131,7 +134,9 @@ Flow runFlat(WaveExec &x, const Op &op) {
   for (uint64_t m = x.wave.active(); m; m &= m - 1) {
     unsigned i = unsigned(std::countr_zero(m));
     uint64_t a = base + (v.words == 2 ? low[i] | uint64_t(low[maxLanes + i]) << 32 : low[i] * scale);
-    Space space = inWindow(a, window::shared) ? Space::local : inWindow(a, window::local) ? Space::scratch : Space::global;
+    Space space = inWindow(a, window::shared)  ? Space::local
+                  : inWindow(a, window::local) ? Space::scratch
+                                               : Space::global;
     address[i] = space == Space::global ? a : a & (window::size - 1);
     of[size_t(space)] |= uint64_t(1) << i;
   }
@@ -272,7 +277,9 @@ constexpr uint32_t ld(unsigned bytes, bool isSigned = false, bool d16 = false, b
 constexpr uint32_t st(unsigned bytes, bool high = false) {
   return AccessKind{uint8_t(bytes), AccessKind::store, Atomic::none, false, high, high}.encoded();
 }
-constexpr uint32_t at(Atomic op, unsigned bytes) { return AccessKind{uint8_t(bytes), AccessKind::atomic, op}.encoded(); }
+constexpr uint32_t at(Atomic op, unsigned bytes) {
+  return AccessKind{uint8_t(bytes), AccessKind::atomic, op}.encoded();
+}
 constexpr Entry row(std::string_view name, Handler run, Form form, uint32_t sub) {
   return {name, run, form, Ty::none, {}, nullptr, nullptr, sub};
 }
@@ -294,15 +301,15 @@ constexpr Entry row(std::string_view name, Handler run, Form form, uint32_t sub)
       row(p "_load_d16_hi_u8", run, form, ld(1, false, true, true)),                                                   \
       row(p "_load_sbyte_d16", run, form, ld(1, true, true)), row(p "_load_d16_i8", run, form, ld(1, true, true)),     \
       row(p "_load_sbyte_d16_hi", run, form, ld(1, true, true, true)),                                                 \
-      row(p "_load_d16_hi_i8", run, form, ld(1, true, true, true)),                                                    \
-      row(p "_store_dword", run, form, st(4)), row(p "_store_b32", run, form, st(4)),                                  \
-      row(p "_store_dwordx2", run, form, st(8)), row(p "_store_b64", run, form, st(8)),                                \
-      row(p "_store_dwordx3", run, form, st(12)), row(p "_store_b96", run, form, st(12)),                              \
-      row(p "_store_dwordx4", run, form, st(16)), row(p "_store_b128", run, form, st(16)),                             \
-      row(p "_store_byte", run, form, st(1)), row(p "_store_b8", run, form, st(1)),                                    \
-      row(p "_store_short", run, form, st(2)), row(p "_store_b16", run, form, st(2)),                                  \
-      row(p "_store_byte_d16_hi", run, form, st(1, true)), row(p "_store_d16_hi_b8", run, form, st(1, true)),          \
-      row(p "_store_short_d16_hi", run, form, st(2, true)), row(p "_store_d16_hi_b16", run, form, st(2, true))
+      row(p "_load_d16_hi_i8", run, form, ld(1, true, true, true)), row(p "_store_dword", run, form, st(4)),           \
+      row(p "_store_b32", run, form, st(4)), row(p "_store_dwordx2", run, form, st(8)),                                \
+      row(p "_store_b64", run, form, st(8)), row(p "_store_dwordx3", run, form, st(12)),                               \
+      row(p "_store_b96", run, form, st(12)), row(p "_store_dwordx4", run, form, st(16)),                              \
+      row(p "_store_b128", run, form, st(16)), row(p "_store_byte", run, form, st(1)),                                 \
+      row(p "_store_b8", run, form, st(1)), row(p "_store_short", run, form, st(2)),                                   \
+      row(p "_store_b16", run, form, st(2)), row(p "_store_byte_d16_hi", run, form, st(1, true)),                      \
+      row(p "_store_d16_hi_b8", run, form, st(1, true)), row(p "_store_short_d16_hi", run, form, st(2, true)),         \
+      row(p "_store_d16_hi_b16", run, form, st(2, true))
 #define ILK_BOTH(p, run, form, old, short32, short64, op)                                                              \
   row(p "_atomic_" old, run, form, at(Atomic::op, 4)), row(p "_atomic_" old "_x2", run, form, at(Atomic::op, 8)),      \
       row(p "_atomic_" short32, run, form, at(Atomic::op, 4)), row(p "_atomic_" short64, run, form, at(Atomic::op, 8))

@@ -12,8 +12,8 @@
 //     first        a workgroup's waves (in      vector L1, L0, WGP$; write-through
 //                  WGP mode: every other one)
 //     scalar       a workgroup's waves          scalar data cache; read only
-//     second       some workgroups of a device  an XCD's L2 (gfx942, gfx950, gfx1250), write-back; GL1 (gfx11), read only
-//     agent        a device                     gfx90a's L2, gfx12's L2, what lies behind an XCD's L2; write-back
+//     second       some workgroups of a device  an XCD's L2 (gfx942, gfx950, gfx1250), write-back; GL1 (gfx11), read
+//     only agent        a device                     gfx90a's L2, gfx12's L2, what lies behind an XCD's L2; write-back
 //     memory       everybody
 //
 // An access of some scope goes past the levels that are shared by fewer than the scope says; a release writes back,
@@ -23,9 +23,9 @@
 // Assumptions about MTYPEs, in this one place: every page is treated as if a cache might hold it back (MTYPE RW or NC),
 // the symmetric window and memory of another device too. LLVM's text lets a runtime map fine-grained memory uncached
 // (UC), which hides missing releases on the chips of today; code that is right here is right under either mapping. The
-// one exception is gfx11, whose instructions have no write-back of the L2: LLVM's text relies on MTYPE UC there for memory
-// that other agents see, so the agent level is left out. Read-modify-writes happen in memory on every chip. The scalar
-// cache is never coherent within a kernel.
+// one exception is gfx11, whose instructions have no write-back of the L2: LLVM's text relies on MTYPE UC there for
+// memory that other agents see, so the agent level is left out. Read-modify-writes happen in memory on every chip. The
+// scalar cache is never coherent within a kernel.
 #pragma once
 
 #include "analysis/Emulator/AMDGCN/Target.h"
@@ -67,7 +67,7 @@ public:
 
   const Scope shared; ///< threads of this scope all use this cache
   const bool writeBack;
-  Cache *const parent; ///< null: memory
+  Cache *const parent;                      ///< null: memory
   std::unordered_map<uint64_t, Line> lines; ///< by address / lineBytes
   std::vector<uint64_t> dirty;              ///< lines that have, or had, dirty bytes
 };

@@ -56,7 +56,8 @@ MemorySystem::~MemorySystem() = default;
 void MemorySystem::enter(const Cta &cta, Caches &c, bool workgroupProcessorMode) {
   Agent &agent = agents[cta.grid->device];
   // The workgroups of a cluster lie behind one second level; others take turns.
-  Cache *above = agent.seconds.empty() ? agent.agent.get() : agent.seconds[cta.cluster->index % agent.seconds.size()].get();
+  Cache *above =
+      agent.seconds.empty() ? agent.agent.get() : agent.seconds[cta.cluster->index % agent.seconds.size()].get();
   unsigned firsts = workgroupProcessorMode ? 2 : 1;
   auto tail = [&](Path &path) {
     for (Cache *at = above; at; at = at->parent)

@@ -319,7 +319,7 @@ constexpr Entry table[] = {
      {Ty::b64}},
 
 #define ILK_COMPARE(name, suffix, test)                                                                                \
-  cmp32<[](U a, U b) { return (test); }>("s_cmp_" name "_" suffix),                                                      \
+  cmp32<[](U a, U b) { return (test); }>("s_cmp_" name "_" suffix),                                                    \
       cmpK<suffix[0] == 'i', [](U a, U b) { return (test); }>("s_cmpk_" name "_" suffix)
     ILK_COMPARE("eq", "i32", uint32_t(a) == uint32_t(b)),
     ILK_COMPARE("lg", "i32", uint32_t(a) != uint32_t(b)),

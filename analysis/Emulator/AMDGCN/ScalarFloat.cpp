@@ -43,7 +43,9 @@ template <auto fn> constexpr Entry s2(std::string_view name) { return {name, run
 template <auto fn> constexpr Entry s3(std::string_view name, uint32_t flags = 0) {
   return {name, run3<fn>, Form::plain, t, {t, t, t}, nullptr, nullptr, 0, flags};
 }
-template <auto fn> constexpr Entry cmp(std::string_view name) { return {name, runCmp<fn>, Form::plain, Ty::none, {t, t}}; }
+template <auto fn> constexpr Entry cmp(std::string_view name) {
+  return {name, runCmp<fn>, Form::plain, Ty::none, {t, t}};
+}
 template <auto fn> constexpr Entry bits(std::string_view name) {
   return {name, fromBits<fn>, Form::plain, Ty::b32, {Ty::b32}};
 }

@@ -14,13 +14,13 @@ enum class Family : uint8_t { gfx90a, gfx940, gfx11, gfx12, gfx1250 };
 struct Target {
   std::string_view name;
   Family family;
-  uint8_t waveLanes;   ///< of a kernel whose descriptor does not say
-  uint32_t ldsBytes;   ///< per workgroup
-  bool clusters;       ///< of workgroups
+  uint8_t waveLanes;     ///< of a kernel whose descriptor does not say
+  uint32_t ldsBytes;     ///< per workgroup
+  bool clusters;         ///< of workgroups
   uint8_t seconds;       ///< caches between those of workgroups and the device's (MemoryModel.h); 0: none
   bool secondsWriteBack; ///< they hold stores back
   bool agentLevel;       ///< a device's own cache holds stores back
-  bool fp8Ocp;          ///< fp8 conversions speak OCP's e4m3 and e5m2, not the fnuz formats
+  bool fp8Ocp;           ///< fp8 conversions speak OCP's e4m3 and e5m2, not the fnuz formats
 };
 
 /// Null for a chip that is not emulated.

@@ -121,8 +121,8 @@ void performLanes(Engine &engine, Wave &wave, const Transfer &t) {
         if (path)
           engine.caches->prepareAtomic(*path, address, kind.bytes);
         bool one = false;
-        uint64_t old = kind.bytes == 8 ? modify<uint64_t>(host, kind.op, a, b, one)
-                                       : modify<uint32_t>(host, kind.op, a, b, one);
+        uint64_t old =
+            kind.bytes == 8 ? modify<uint64_t>(host, kind.op, a, b, one) : modify<uint32_t>(host, kind.op, a, b, one);
         changed |= one;
         if (op.flags & returnsValue) {
           std::memcpy(bytes, &old, 8);

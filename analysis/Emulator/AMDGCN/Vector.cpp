@@ -70,8 +70,8 @@ template <bool isSigned> Flow runMad64(WaveExec &x, const Op &op) {
   Lanes l = x.sources(op);
   uint64_t carry = 0;
   for (unsigned i = 0; i < l.n; ++i) {
-    uint64_t product = isSigned ? uint64_t(int64_t(int32_t(l.src[0][i])) * int32_t(l.src[1][i]))
-                                : uint64_t(l.src[0][i]) * l.src[1][i];
+    uint64_t product =
+        isSigned ? uint64_t(int64_t(int32_t(l.src[0][i])) * int32_t(l.src[1][i])) : uint64_t(l.src[0][i]) * l.src[1][i];
     uint64_t c = U64::get(l.src[2], i), r = product + c;
     U64::put(x.out, i, r);
     carry |= uint64_t(isSigned ? (int64_t(~(product ^ c) & (product ^ r)) < 0) : r < c) << i;
@@ -83,11 +83,15 @@ template <bool isSigned> Flow runMad64(WaveExec &x, const Op &op) {
 }
 
 template <bool carryIn, auto f> constexpr Entry carry(std::string_view name) {
-  return {name,    runCarry<carryIn, f>,
-          Form::plain, Ty::b32,
+  return {name,
+          runCarry<carryIn, f>,
+          Form::plain,
+          Ty::b32,
           {Ty::b32, Ty::b32, carryIn ? Ty::mask : Ty::none},
-          nullptr, nullptr,
-          0,       secondDst};
+          nullptr,
+          nullptr,
+          0,
+          secondDst};
 }
 
 /// v_dual_a :: v_dual_b: both read before either writes.
@@ -125,10 +129,42 @@ constexpr Entry table[] = {
     carry<true, subRev>("v_subrev_co_ci_u32"),
     {"v_cndmask_b32", runSelect, Form::plain, Ty::b32, {Ty::f32, Ty::f32, Ty::mask}},
     {"v_cndmask_b16", runSelect, Form::plain, Ty::b16, {Ty::f16, Ty::f16, Ty::mask}},
-    {"v_mad_u64_u32", runMad64<false>, Form::plain, Ty::b64, {Ty::b32, Ty::b32, Ty::b64}, nullptr, nullptr, 0, secondDst},
-    {"v_mad_i64_i32", runMad64<true>, Form::plain, Ty::b64, {Ty::b32, Ty::b32, Ty::i64}, nullptr, nullptr, 0, secondDst},
-    {"v_mad_co_u64_u32", runMad64<false>, Form::plain, Ty::b64, {Ty::b32, Ty::b32, Ty::b64}, nullptr, nullptr, 0, secondDst},
-    {"v_mad_co_i64_i32", runMad64<true>, Form::plain, Ty::b64, {Ty::b32, Ty::b32, Ty::i64}, nullptr, nullptr, 0, secondDst},
+    {"v_mad_u64_u32",
+     runMad64<false>,
+     Form::plain,
+     Ty::b64,
+     {Ty::b32, Ty::b32, Ty::b64},
+     nullptr,
+     nullptr,
+     0,
+     secondDst},
+    {"v_mad_i64_i32",
+     runMad64<true>,
+     Form::plain,
+     Ty::b64,
+     {Ty::b32, Ty::b32, Ty::i64},
+     nullptr,
+     nullptr,
+     0,
+     secondDst},
+    {"v_mad_co_u64_u32",
+     runMad64<false>,
+     Form::plain,
+     Ty::b64,
+     {Ty::b32, Ty::b32, Ty::b64},
+     nullptr,
+     nullptr,
+     0,
+     secondDst},
+    {"v_mad_co_i64_i32",
+     runMad64<true>,
+     Form::plain,
+     Ty::b64,
+     {Ty::b32, Ty::b32, Ty::i64},
+     nullptr,
+     nullptr,
+     0,
+     secondDst},
     {"v_dual", runPair, Form::plain},
 };
 

@@ -46,17 +46,17 @@ template <typename A, typename B, auto f> constexpr Entry exec(std::string_view 
 }
 
 #define ILK_ONE(type, name, suffix, test)                                                                              \
-  to<type, type, [](typename type::T a, typename type::T b) { return (test); }>("v_cmp_" name "_" suffix),              \
+  to<type, type, [](typename type::T a, typename type::T b) { return (test); }>("v_cmp_" name "_" suffix),             \
       exec<type, type, [](typename type::T a, typename type::T b) { return (test); }>("v_cmpx_" name "_" suffix)
 #define ILK_INTEGERS(type, suffix)                                                                                     \
   ILK_ONE(type, "f", suffix, ((void)a, (void)b, false)), ILK_ONE(type, "lt", suffix, a < b),                           \
-      ILK_ONE(type, "eq", suffix, a == b), ILK_ONE(type, "le", suffix, a <= b), ILK_ONE(type, "gt", suffix, a > b),   \
+      ILK_ONE(type, "eq", suffix, a == b), ILK_ONE(type, "le", suffix, a <= b), ILK_ONE(type, "gt", suffix, a > b),    \
       ILK_ONE(type, "ne", suffix, a != b), ILK_ONE(type, "ge", suffix, a >= b),                                        \
       ILK_ONE(type, "t", suffix, ((void)a, (void)b, true))
 #define ILK_FLOATS(type, suffix)                                                                                       \
   ILK_ONE(type, "f", suffix, ((void)a, (void)b, false)), ILK_ONE(type, "lt", suffix, a < b),                           \
-      ILK_ONE(type, "eq", suffix, a == b), ILK_ONE(type, "le", suffix, a <= b), ILK_ONE(type, "gt", suffix, a > b),   \
-      ILK_ONE(type, "lg", suffix, a < b || a > b), ILK_ONE(type, "ge", suffix, a >= b),                                \
+      ILK_ONE(type, "eq", suffix, a == b), ILK_ONE(type, "le", suffix, a <= b), ILK_ONE(type, "gt", suffix, a > b),    \
+      ILK_ONE(type, "lg", suffix, a<b || a> b), ILK_ONE(type, "ge", suffix, a >= b),                                   \
       ILK_ONE(type, "o", suffix, a == a && b == b), ILK_ONE(type, "u", suffix, a != a || b != b),                      \
       ILK_ONE(type, "nge", suffix, !(a >= b)), ILK_ONE(type, "nlg", suffix, !(a < b || a > b)),                        \
       ILK_ONE(type, "ngt", suffix, !(a > b)), ILK_ONE(type, "nle", suffix, !(a <= b)),                                 \

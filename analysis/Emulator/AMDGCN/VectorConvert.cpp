@@ -44,9 +44,7 @@ f narrowed(d v) {
 }
 template <unsigned n> f fromByte(u v) { return f(v >> 8 * n & 0xff); }
 /// To a normalised integer: v_cvt_pknorm and its kin.
-int32_t signedNorm(f v) {
-  return v != v ? 0 : int32_t(std::nearbyint(std::clamp(v, -1.0f, 1.0f) * 32767.0f));
-}
+int32_t signedNorm(f v) { return v != v ? 0 : int32_t(std::nearbyint(std::clamp(v, -1.0f, 1.0f) * 32767.0f)); }
 u unsignedNorm(f v) { return v != v ? 0 : u(std::nearbyint(std::clamp(v, 0.0f, 1.0f) * 65535.0f)); }
 u pack(u low, u high) { return (low & 0xffff) | high << 16; }
 
@@ -90,13 +88,15 @@ constexpr Entry table[] = {
     vector2<P16, F32, F32, [](f a, f b) { return pack(unsignedNorm(a), unsignedNorm(b)); }>("v_cvt_pknorm_u16_f32"),
     vector2<P16, U32, U32, [](u a, u b) { return pack(std::min(a, 0xffffu), std::min(b, 0xffffu)); }>(
         "v_cvt_pk_u16_u32"),
-    vector2<P16, I32, I32, [](int32_t a, int32_t b) {
-      return pack(u(std::clamp(a, -32768, 32767)), u(std::clamp(b, -32768, 32767)));
-    }>("v_cvt_pk_i16_i32"),
-    vector3<U32, F32, U32, U32, [](f a, u b, u c) {
-      u shift = 8 * (b & 3);
-      return (c & ~(0xffu << shift)) | u(std::min(toInteger<u>(std::nearbyint(a)), 255u)) << shift;
-    }>("v_cvt_pk_u8_f32"),
+    vector2<P16, I32, I32,
+            [](int32_t a, int32_t b) {
+              return pack(u(std::clamp(a, -32768, 32767)), u(std::clamp(b, -32768, 32767)));
+            }>("v_cvt_pk_i16_i32"),
+    vector3<U32, F32, U32, U32,
+            [](f a, u b, u c) {
+              u shift = 8 * (b & 3);
+              return (c & ~(0xffu << shift)) | u(std::min(toInteger<u>(std::nearbyint(a)), 255u)) << shift;
+            }>("v_cvt_pk_u8_f32"),
 };
 
 } // namespace

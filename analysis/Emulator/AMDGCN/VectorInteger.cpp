@@ -47,7 +47,9 @@ constexpr u perm(u a, u b, u s) {
   }
   return r;
 }
-template <typename T> constexpr T middle(T a, T b, T c) { return std::max(std::min(a, b), std::min(std::max(a, b), c)); }
+template <typename T> constexpr T middle(T a, T b, T c) {
+  return std::max(std::min(a, b), std::min(std::max(a, b), c));
+}
 constexpr u sad8(u a, u b, u c) {
   for (unsigned i = 0; i < 32; i += 8) {
     int d = int(a >> i & 0xff) - int(b >> i & 0xff);
@@ -128,9 +130,9 @@ constexpr Entry table[] = {
     vector2<I64, I64, I64, [](int64_t a, int64_t b) { return std::max(a, b); }>("v_max_i64"),
     vector3<U64, U64, U32, U64, [](uint64_t a, u b, uint64_t c) { return ((a << (b & 63)) + c); }>("v_lshl_add_u64"),
     vector3<U64, U32, U32, U64, [](u a, u b, uint64_t c) { return uint64_t(a) * b + c; }>("v_mad_nc_u64_u32"),
-    vector3<I64, I32, I32, I64, [](int32_t a, int32_t b, int64_t c) {
-      return int64_t(uint64_t(int64_t(a) * b) + uint64_t(c));
-    }>("v_mad_nc_i64_i32"),
+    vector3<I64, I32, I32, I64,
+            [](int32_t a, int32_t b, int64_t c) { return int64_t(uint64_t(int64_t(a) * b) + uint64_t(c)); }>(
+        "v_mad_nc_i64_i32"),
 
     u2<[](u a, u b) { return a * b; }>("v_mul_lo_u32"),
     u2<[](u a, u b) { return (u(uint64_t(a) * b >> 32)); }>("v_mul_hi_u32"),
@@ -140,14 +142,12 @@ constexpr Entry table[] = {
     i2<[](int32_t a, int32_t b) { return int32_t(u(low24(a)) * u(low24(b))); }>("v_mul_i32_i24"),
     i2<[](int32_t a, int32_t b) { return (int32_t(int64_t(low24(a)) * low24(b) >> 32)); }>("v_mul_hi_i32_i24"),
     u3<[](u a, u b, u c) { return mul24(a, b) + c; }>("v_mad_u32_u24"),
-    vector3<I32, I32, I32, I32, [](int32_t a, int32_t b, int32_t c) {
-      return int32_t(u(low24(a)) * u(low24(b)) + u(c));
-    }>("v_mad_i32_i24"),
+    vector3<I32, I32, I32, I32,
+            [](int32_t a, int32_t b, int32_t c) { return int32_t(u(low24(a)) * u(low24(b)) + u(c)); }>("v_mad_i32_i24"),
     u3<[](u a, u b, u c) { return a * b + c; }>("v_mad_u32"),
     vector3<U32, B16, B16, U32, [](uint16_t a, uint16_t b, u c) { return u(a) * b + c; }>("v_mad_u32_u16"),
-    vector3<I32, S16, S16, I32, [](int16_t a, int16_t b, int32_t c) {
-      return int32_t(u(int32_t(a) * b) + u(c));
-    }>("v_mad_i32_i16"),
+    vector3<I32, S16, S16, I32, [](int16_t a, int16_t b, int32_t c) { return int32_t(u(int32_t(a) * b) + u(c)); }>(
+        "v_mad_i32_i16"),
 
     u2<[](u a, u b) { return std::min(a, b); }>("v_min_u32"),
     u2<[](u a, u b) { return std::max(a, b); }>("v_max_u32"),
@@ -161,12 +161,10 @@ constexpr Entry table[] = {
     vector3<I32, I32, I32, I32, [](int32_t a, int32_t b, int32_t c) { return middle(a, b, c); }>("v_med3_i32"),
     u3<[](u a, u b, u c) { return std::min(std::max(a, b), c); }>("v_maxmin_u32"),
     u3<[](u a, u b, u c) { return std::max(std::min(a, b), c); }>("v_minmax_u32"),
-    vector3<I32, I32, I32, I32, [](int32_t a, int32_t b, int32_t c) {
-      return std::min(std::max(a, b), c);
-    }>("v_maxmin_i32"),
-    vector3<I32, I32, I32, I32, [](int32_t a, int32_t b, int32_t c) {
-      return std::max(std::min(a, b), c);
-    }>("v_minmax_i32"),
+    vector3<I32, I32, I32, I32, [](int32_t a, int32_t b, int32_t c) { return std::min(std::max(a, b), c); }>(
+        "v_maxmin_i32"),
+    vector3<I32, I32, I32, I32, [](int32_t a, int32_t b, int32_t c) { return std::max(std::min(a, b), c); }>(
+        "v_minmax_i32"),
 
     u2<[](u a, u b) { return a & b; }>("v_and_b32"),
     u2<[](u a, u b) { return a | b; }>("v_or_b32"),

@@ -91,9 +91,7 @@ struct WaveExec {
   uint32_t scalar32(const Src &src) const {
     return src.kind == SrcKind::constant ? uint32_t(src.value) : wave.s[src.index];
   }
-  uint64_t scalar64(const Src &src) const {
-    return src.kind == SrcKind::constant ? src.value : wave.pair(src.index);
-  }
+  uint64_t scalar64(const Src &src) const { return src.kind == SrcKind::constant ? src.value : wave.pair(src.index); }
   void setScalar32(const Src &dst, uint32_t value) { wave.s[dst.index] = value; }
   void setScalar64(const Src &dst, uint64_t value) { wave.setPair(dst.index, value); }
 
