@@ -18,7 +18,7 @@ namespace interlock::tool {
 namespace {
 struct RunFlags {
   LayerFlags layer;
-  std::string device, target, routing = "uniform";
+  std::string device, target, routing = "uniform", memory = "sc";
   double mask = 0;
   uint32_t residency = 0, steps = 1, timeoutMs = 10'000, meetTimeoutMs = 120'000;
   uint32_t processes = 1;
@@ -29,27 +29,38 @@ struct RunFlags {
 };
 
 Result<std::unique_ptr<Driver>> openDevice(const RunFlags &flags, uint32_t ranks) {
-  if (!flags.device.empty() && flags.device != "emulator" && flags.device != "cuda")
-    return makeError(Code::badInput, fmt::format("expected --device emulator or cuda, got '{}'", flags.device));
-  if (!flags.target.empty())
-    ILK_RETURN_IF_ERROR(findTarget(flags.target));
-  if (flags.device != "emulator") {
-    auto cuda = openCuda();
-    if (!cuda && flags.device == "cuda")
-      return cuda;
-    if (cuda) {
-      ILK_ASSIGN_OR_RETURN(DeviceInfo info, (*cuda)->info(0));
+  if (!flags.device.empty() && flags.device != "emulator" && flags.device != "cuda" && flags.device != "hip")
+    return makeError(Code::badInput, fmt::format("expected --device emulator, cuda or hip, got '{}'", flags.device));
+  if (flags.memory != "sc" && flags.memory != "cached")
+    return makeError(Code::badInput, fmt::format("expected --memory sc or cached, got '{}'", flags.memory));
+  bool amd = flags.device == "hip";
+  if (!flags.target.empty()) {
+    ILK_ASSIGN_OR_RETURN(TargetInfo target, findTarget(flags.target));
+    amd |= target.isAMD();
+  }
+  if (flags.memory == "cached" && (!amd || flags.device == "hip"))
+    return makeError(Code::badInput, "expected --memory cached with --target of an AMD chip in the emulator, whose caches "
+                                     "nothing keeps coherent, got another");
+  if (flags.device != "emulator" && flags.memory == "sc") {
+    bool insists = flags.device == "cuda" || flags.device == "hip";
+    auto gpu = amd ? openHip() : openCuda();
+    if (!gpu && insists)
+      return gpu;
+    if (gpu) {
+      ILK_ASSIGN_OR_RETURN(DeviceInfo info, (*gpu)->info(0));
       if (flags.target.empty() || flags.target == info.target)
-        return cuda;
-      if (flags.device == "cuda")
+        return gpu;
+      if (insists)
         return makeError(Code::unsupported,
                          fmt::format("expected --target {} on {}, got {}; --device emulator would do", info.target,
                                      info.name, flags.target));
     }
     note(fmt::format("interlock: running in the emulator: {}",
-                     cuda ? fmt::format("the GPU here is no {}", flags.target) : cuda.error().message));
+                     gpu ? fmt::format("the GPU here is no {}", flags.target) : gpu.error().message));
   }
   EmulatorOptions options;
+  if (flags.memory == "cached")
+    options.memory = EmulatorMemory::cached;
   if (!flags.target.empty())
     options.target = flags.target;
   options.devices = (ranks - flags.process.value_or(0) + flags.processes - 1) / flags.processes;
@@ -58,11 +69,11 @@ Result<std::unique_ptr<Driver>> openDevice(const RunFlags &flags, uint32_t ranks
   return openEmulator(options);
 }
 
-/// The ranks of this process, every `processes`-th one: on CUDA a GPU after the other, emulated each on its own device.
+/// The ranks of this process, every `processes`-th one: on GPUs one after the other, emulated each on its own device.
 std::vector<OwnRank> ownRanks(const RunFlags &flags, const Driver &driver, uint32_t ranks) {
   std::vector<OwnRank> own;
   for (uint32_t rank = flags.process.value_or(0); rank < ranks; rank += flags.processes)
-    own.push_back({rank, (driver.kind() == "cuda" ? rank : uint32_t(own.size())) % driver.deviceCount()});
+    own.push_back({rank, (driver.kind() != "emulator" ? rank : uint32_t(own.size())) % driver.deviceCount()});
   return own;
 }
 

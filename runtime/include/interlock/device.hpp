@@ -130,11 +130,16 @@ struct HipOptions {
 /// The HIP runtime, found with dlopen. Fails in one sentence where there is none, no GPU, or a GPU that no target fits.
 Result<std::unique_ptr<Driver>> openHip(const HipOptions &options = {});
 
+/// How accesses reach memory in an emulated AMD chip: one after the other, or through caches that nothing keeps coherent but
+/// what the kernel does about them, as the chip's memory model allows it.
+enum class EmulatorMemory : uint8_t { sequential, cached };
+
 struct EmulatorOptions {
   std::string target = "sm_90a"; ///< the chip to be
   uint32_t devices = 1;
   uint32_t residency = 0; ///< CTAs that one device runs side by side; 0: 132 as on an H200
   uint64_t seed = 0;      ///< of the scheduler that interleaves warps, CTAs and devices
+  EmulatorMemory memory = EmulatorMemory::sequential; ///< of AMD chips
   ModuleLimits modules = {};
 };
 Result<std::unique_ptr<Driver>> openEmulator(const EmulatorOptions &options);
