@@ -1,7 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
 // Order and scope on AMD chips (LLVM, "User Guide for AMDGPU Backend", "Memory Model"). Every release and every barrier
-// of the conversion comes through here, and so do the two places where LLVM 22's back end needs help.
+// of the conversion comes through here, and so does the one place where LLVM 22's back end needs help.
 #include "compiler/Conversion/ToROCDL.h"
 
 using namespace mlir;
@@ -35,12 +35,17 @@ StringRef syncScope(sync::Scope scope) {
   return "";
 }
 
-void releaseFence(Builder &b, sync::Scope scope, const Context &context) {
+void releaseFence(Builder &b, sync::Scope scope, const Context &context, bool sharedOnly) {
   fence(b, LLVM::AtomicOrdering::release, syncScope(scope));
-  // Workaround 1. LLVM 22.1 drops the wait behind buffer_wbl2 where nothing else is outstanding, so that what publishes
-  // can overtake the write-back (llvm-project PR 178316, which mends it after 22.1).
-  if (scope != sync::Scope::cta && countsStoresByVmcnt(context))
-    waitForStores(b);
+  if (!countsStoresByVmcnt(context) || sharedOnly)
+    return;
+  // Two things that LLVM 22.1 leaves open on these chips are mended by one wait.
+  //  - Behind buffer_wbl2 it drops the wait where nothing else is outstanding, so that what publishes can overtake the
+  //    write-back (llvm-project PR 178316, which mends it after 22.1).
+  //  - A release at workgroup scope leaves a wave's stores outstanding, since the waves of a workgroup share their cache;
+  //    but the wave that then publishes for all waits only for its own. (LLVM calls that shape a break of transitivity:
+  //    llvm-project issue 160501. PR 161638 drains for gfx10 and later; the gfx9 family is as it was.)
+  waitForStores(b);
 }
 
 void acquireFence(Builder &b, sync::Scope scope) { fence(b, LLVM::AtomicOrdering::acquire, syncScope(scope)); }
@@ -55,14 +60,9 @@ Value ordered(Builder &b, sync::Sem sem, sync::Scope scope, const Context &conte
 }
 
 void ctaBarrier(Builder &b, const Context &context) {
-  fence(b, LLVM::AtomicOrdering::release, syncScope(sync::Scope::cta));
-  // Workaround 2. A release at workgroup scope leaves a wave's stores outstanding, since the waves of a workgroup share
-  // their cache; but the wave that publishes for all behind the barrier waits only for its own. (LLVM calls that shape a
-  // break of transitivity: llvm-project issue 160501. PR 161638 drains for gfx10 and later; the gfx9 family is as it was.)
-  if (countsStoresByVmcnt(context))
-    waitForStores(b);
+  releaseFence(b, sync::Scope::cta, context);
   ROCDL::SBarrierOp::create(b);
-  fence(b, LLVM::AtomicOrdering::acquire, syncScope(sync::Scope::cta));
+  acquireFence(b, sync::Scope::cta);
 }
 
 } // namespace interlock::rocdl

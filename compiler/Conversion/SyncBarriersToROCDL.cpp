@@ -90,21 +90,22 @@ Replacement lowerBarrierInit(sync::BarrierInitOp op, sync::BarrierInitOp::Adapto
   return {};
 }
 
-void arrive(Builder &b, sync::Sem sem, Value barrier, int64_t arrivals, Value bytes, const Context &context) {
+void arrive(Builder &b, sync::Sem sem, bool sharedOnly, Value barrier, int64_t arrivals, Value bytes,
+            const Context &context) {
   if (sem == sync::Sem::release)
-    releaseFence(b, barrierScope, context);
+    releaseFence(b, barrierScope, context, sharedOnly);
   update(b, barrier, [&](Value old) { return advance(b, old, arrivals, bytes); });
 }
 
 Replacement lowerBarrierArrive(sync::BarrierArriveOp op, sync::BarrierArriveOp::Adaptor operands, Builder &b,
                                const Context &context) {
-  arrive(b, op.getSem(), operands.getBarrier(), 1, bits(b, 0), context);
+  arrive(b, op.getSem(), op->hasAttr(sync::sharedOnlyAttrName), operands.getBarrier(), 1, bits(b, 0), context);
   return {};
 }
 
 Replacement lowerBarrierExpectTx(sync::BarrierExpectTxOp op, sync::BarrierExpectTxOp::Adaptor operands, Builder &b,
                                  const Context &context) {
-  arrive(b, op.getSem(), operands.getBarrier(), 1, bits(b, op.getBytes()), context);
+  arrive(b, op.getSem(), /*sharedOnly=*/false, operands.getBarrier(), 1, bits(b, op.getBytes()), context);
   return {};
 }
 
@@ -156,7 +157,8 @@ Replacement lowerBulkCopy(sync::BulkCopyOp op, sync::BulkCopyOp::Adaptor operand
     return {};
   // The completion releases (PTX ISA, "Async operations").
   Value bytes = LLVM::ZExtOp::create(b, b.getI64Type(), operands.getBytes());
-  arrive(b, sync::Sem::release, operands.getBarrier(), 0, LLVM::SubOp::create(b, bits(b, 0), bytes), context);
+  arrive(b, sync::Sem::release, /*sharedOnly=*/true, operands.getBarrier(), 0,
+         LLVM::SubOp::create(b, bits(b, 0), bytes), context);
   return {};
 }
 

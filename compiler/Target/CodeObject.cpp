@@ -113,7 +113,9 @@ Result<std::string> linkCodeObject(const std::string &object) {
 
   std::string messages;
   llvm::raw_string_ostream stream(messages);
-  const char *arguments[] = {"ld.lld", "-shared", "--no-undefined", "--threads=1", "-o", to.c_str(), from.c_str()};
+  // A mapped output file would make LLVM take the process's signals, to remove the file if one comes.
+  const char *arguments[] = {"ld.lld",      "-shared", "--no-undefined", "--no-mmap-output-file",
+                             "--threads=1", "-o",      to.c_str(),       from.c_str()};
   static std::mutex oneAtATime;
   std::lock_guard<std::mutex> lock(oneAtATime);
   lld::Result result = lld::lldMain(arguments, stream, stream, {{lld::Gnu, &lld::elf::link}});

@@ -44,6 +44,9 @@ Result<std::unique_ptr<Driver>> openDevice(const RunFlags &flags, uint32_t ranks
   if (flags.device != "emulator" && flags.memory == "sc") {
     bool insists = flags.device == "cuda" || flags.device == "hip";
     auto gpu = amd ? openHip() : openCuda();
+    if (!gpu && flags.device.empty() && flags.target.empty())
+      if (auto other = openHip())
+        gpu = std::move(other);
     if (!gpu && insists)
       return gpu;
     if (gpu) {
@@ -175,12 +178,15 @@ Result<nlohmann::json> run(Context &context, const RunFlags &flags) {
 void addRun(CLI::App &app, Context &context) {
   CLI::App *command = app.add_subcommand("run", "dispatch, identity experts, combine; with --check bit for bit");
   auto flags = std::make_shared<RunFlags>();
-  command->add_option("--device", flags->device, "emulator or cuda (default: cuda if there is one)");
+  command->add_option("--device", flags->device, "emulator, cuda or hip (default: a GPU if there is one)");
   command->add_option("--target", flags->target, "the chip to generate for (default: the device's, sm_90a emulated)");
   flags->layer.addTo(*command);
   command->add_option("--grid", flags->layer.geometry.grid, "CTAs per launch (default: by table)");
   command->add_option("--routing", flags->routing, "uniform, zipf:S, or a trace (.npy or .csv of token x top-k ids)");
   command->add_option("--mask", flags->mask, "probability that an id is masked");
+  command->add_option("--memory", flags->memory,
+                      "how an emulated AMD chip's accesses reach memory: sc (one after the other) or cached (through "
+                      "caches that only the kernel keeps coherent)");
   command->add_option("--residency", flags->residency, "CTAs that an emulated device runs side by side");
   command->add_option("--seed", flags->seed, "of rows, routing and the emulator's scheduler");
   command->add_option("--steps", flags->steps, "steps, each with new routing; times are the best of them");

@@ -41,7 +41,7 @@ TEST(Command, TargetsListsChipsAndModels) {
 TEST(Command, DoctorSaysWhatIsThereAndWhatIsNot) {
   auto json = runCommand({"doctor", "--json"}).json();
   ASSERT_TRUE(json.is_object());
-  for (const char *part : {"cuda_driver", "nvjitlink", "nvrtc", "disassembler", "compiler", "cache"}) {
+  for (const char *part : {"cuda_driver", "hip_runtime", "nvjitlink", "nvrtc", "disassembler", "compiler", "cache"}) {
     ASSERT_TRUE(json.contains(part)) << part;
     EXPECT_TRUE(json[part].contains("found")) << part;
   }

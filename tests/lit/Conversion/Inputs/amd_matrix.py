@@ -21,8 +21,6 @@ class Chip:
         self.releases = {scope: row[0] for scope, row in rows.items()}
         self.acquires = {scope: row[1] for scope, row in rows.items()}
         self.reaches = {scope: row[2] for scope, row in rows.items()}
-        # gfx9: the waves of a workgroup share a cache that stores go through, so nothing is waited for at cta scope.
-        self.drains = {scope: scope != "cta" or not name.startswith("gfx9") for scope in SCOPES}
 
     def scope(self, scope):
         """A chip without clusters has the next wider scope."""
@@ -164,7 +162,7 @@ def judge(case, name, body):
     scope = chip.scope(case.scope)
     released = len(chip.releases[scope]) if case.releases() else 0
     behind = found[released][1] if released < len(found) else last
-    if case.releases() and chip.drains[scope] and "stores" not in behind:
+    if case.releases() and "stores" not in behind:
         return "expected the stores to be waited for before what publishes, got no wait"
     if case.access in ("load", "atomic") and case.acquires() and chip.acquires[scope]:
         if "loads" not in found[released + 1 + case.loops(name)][1]:
