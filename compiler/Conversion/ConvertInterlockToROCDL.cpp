@@ -58,7 +58,7 @@ constexpr StringLiteral unused[] = {
     "amdgpu-no-completion-action", "amdgpu-no-default-queue", "amdgpu-no-dispatch-id",         "amdgpu-no-heap-ptr",
     "amdgpu-no-hostcall-ptr",      "amdgpu-no-implicitarg-ptr", "amdgpu-no-lds-kernel-id",     "amdgpu-no-multigrid-sync-arg",
     "amdgpu-no-queue-ptr",         "amdgpu-no-workgroup-id-y",  "amdgpu-no-workgroup-id-z",    "amdgpu-no-workitem-id-y",
-    "amdgpu-no-workitem-id-z",     "amdgpu-no-flat-scratch-init", "amdgpu-no-cluster-id-y",    "amdgpu-no-cluster-id-z"};
+    "amdgpu-no-workitem-id-z",     "amdgpu-no-cluster-id-y",    "amdgpu-no-cluster-id-z"};
 
 void addPatterns(RewritePatternSet &patterns, const lowering::Context &context) {
   rocdl::addSyncBarrierPatterns(patterns, context);

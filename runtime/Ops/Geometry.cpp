@@ -12,7 +12,12 @@ namespace interlock {
 namespace {
 /// What the templates do with a tile: a warp takes four packets a lane at a time, and a dispatch one item more per
 /// token for its meta row.
-constexpr uint32_t segmentBytes = 4 * 32 * 16;
+constexpr uint32_t laneBytes = 4 * 16;
+/// Lanes of a warp; a chip that is not known is refused elsewhere.
+uint32_t warpWidthOf(const std::string &chip) {
+  Result<TargetInfo> target = findTarget(chip);
+  return target ? target->warpWidth : 32;
+}
 /// Tokens per tile at most: beyond these nothing was gained.
 constexpr uint32_t dispatchTile = 8, combineTile = 16;
 /// A rank alone on its device sends to others over a link, which few multiprocessors fill: more of them win little or
@@ -45,11 +50,12 @@ LaunchGeometry defaultGeometry(const LayerSpec &layer, KernelKind kind, uint32_t
   if (!asked.tileTokens)
     asked.tileTokens = std::min(std::bit_ceil(tokensPerCta), mostInTile);
   if (!asked.blockThreads) {
+    uint32_t width = warpWidthOf(device.target);
     uint64_t row = dispatch ? rowBytes(layer) : combineRowBytes(layer);
-    uint64_t items = uint64_t(asked.tileTokens) * (ceilDiv(row, segmentBytes) + (dispatch ? 1 : 0));
+    uint64_t items = uint64_t(asked.tileTokens) * (ceilDiv(row, width * laneBytes) + (dispatch ? 1 : 0));
     bool streaming = dispatch && !overLink && tokensPerCta > 2 * asked.tileTokens;
     uint32_t most = streaming ? streamingThreads : mostThreads;
-    asked.blockThreads = uint32_t(std::clamp<uint64_t>(std::bit_ceil(32 * items), leastThreads, most));
+    asked.blockThreads = uint32_t(std::clamp<uint64_t>(std::bit_ceil(width * items), leastThreads, most));
   }
   if (!asked.grid) {
     uint64_t tiles = std::max<uint64_t>(1, (uint64_t(layer.maxTokens) + asked.tileTokens - 1) / asked.tileTokens);
