@@ -100,7 +100,8 @@ struct Transfer {
   uint8_t *host[64];
   uint32_t data[4 * 64]; ///< word after word of all lanes
 
-  /// Whether the order of two accesses of a wave can be seen: they overlap and one writes.
+  /// Whether a younger access of the wave has to wait for this one: they overlap and one writes, or it writes back what
+  /// this one stores.
   bool ordersWith(const Transfer &other) const;
 };
 

@@ -201,8 +201,10 @@ void performUpTo(Engine &engine, Wave &wave, size_t n) {
 } // namespace
 
 bool Transfer::ordersWith(const Transfer &o) const {
-  if (space != o.space || kind == Kind::writeBack || o.kind == Kind::writeBack)
+  if (space != o.space || kind == Kind::writeBack)
     return false;
+  if (o.kind == Kind::writeBack) // "ensures previous stores are visible": it comes behind those of its wave
+    return kind == Kind::store || kind == Kind::atomic;
   if (space == Space::local) // LDS is in order
     return true;
   bool reads = (kind == Kind::load || kind == Kind::scalarLoad) && (o.kind == Kind::load || o.kind == Kind::scalarLoad);
