@@ -126,7 +126,6 @@ public:
   void endGrid(uint32_t device);
   /// Everything is written back and forgotten.
   void settle();
-  bool settled() const;
   /// Memory goes away.
   void drop(uint64_t begin, uint64_t end);
   void clear();
@@ -142,6 +141,8 @@ public:
 
   /// A little time goes by: lines are written back, outstanding accesses happen.
   void tick();
+  /// Nobody gets anywhere: what is due next happens. False if nothing is.
+  bool advance();
   void list(Warp &warp);
   void unlist(Warp &warp);
 
@@ -152,6 +153,7 @@ private:
   void put(Cache *into, uint64_t address, uint32_t bytes, const uint8_t *from);
   void putMemory(uint64_t address, uint32_t bytes, const uint8_t *from);
   void stale(const Path &writer, uint64_t address);
+  void writeBackDue();
 
   struct Agent {
     std::unique_ptr<Cache> agent;
