@@ -171,7 +171,6 @@ private:
   uint32_t ran = 0; ///< instructions of the last quantum
   uint64_t nextWake = ~uint64_t(0);
   uint64_t leapStep = 0, idleNs = 0;
-  uint64_t settledAt = ~uint64_t(0); ///< progressCount when the caches were last emptied
   std::optional<Error> error;
 
   friend struct Exec;

@@ -263,11 +263,8 @@ void Engine::wakeSleepers() {
 /// Time goes ahead when nobody gets anywhere; false when it has done so for long enough.
 bool Engine::leap() {
   // Stores that caches still hold back are no reason for time to go ahead.
-  if (caches && settledAt != progressCount) {
-    caches->settle();
-    settledAt = progressCount;
+  if (caches && caches->advance())
     return true;
-  }
   uint64_t step = leapStep;
   if (ready.empty()) {
     if (nextWake == ~uint64_t(0))

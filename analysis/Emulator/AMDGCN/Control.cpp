@@ -43,7 +43,12 @@ Flow call(WaveExec &x, const Op &op) {
 }
 
 Flow endProgram(WaveExec &x, const Op &) {
-  performAll(x.engine, x.warp, x.wave);
+  // What is outstanding happens in its own time, while others run.
+  performSome(x.engine, x.warp, x.wave, x.engine.random.below(64));
+  if (!x.wave.memory.pending.empty()) {
+    x.next = x.wave.pc;
+    return Flow::yield;
+  }
   x.wave.ended = true;
   return Flow::jumped;
 }

@@ -100,7 +100,8 @@ struct Transfer {
   uint8_t *host[64];
   uint32_t data[4 * 64]; ///< word after word of all lanes
 
-  /// Whether the order of two accesses of a wave can be seen: they overlap and one writes.
+  /// Whether a younger access of the wave has to wait for this one: they overlap and one writes, or it writes back what
+  /// this one stores.
   bool ordersWith(const Transfer &other) const;
 };
 
@@ -125,7 +126,6 @@ public:
   void endGrid(uint32_t device);
   /// Everything is written back and forgotten.
   void settle();
-  bool settled() const;
   /// Memory goes away.
   void drop(uint64_t begin, uint64_t end);
   void clear();
@@ -141,6 +141,8 @@ public:
 
   /// A little time goes by: lines are written back, outstanding accesses happen.
   void tick();
+  /// Nobody gets anywhere: what is due next happens. False if nothing is.
+  bool advance();
   void list(Warp &warp);
   void unlist(Warp &warp);
 
@@ -151,6 +153,7 @@ private:
   void put(Cache *into, uint64_t address, uint32_t bytes, const uint8_t *from);
   void putMemory(uint64_t address, uint32_t bytes, const uint8_t *from);
   void stale(const Path &writer, uint64_t address);
+  void writeBackDue();
 
   struct Agent {
     std::unique_ptr<Cache> agent;

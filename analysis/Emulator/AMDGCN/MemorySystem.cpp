@@ -107,15 +107,6 @@ void MemorySystem::settle() {
   for (const Path *p : paths)
     invalidate(*p->front());
 }
-bool MemorySystem::settled() const {
-  if (!waves.empty())
-    return false;
-  for (const Path *p : paths)
-    for (const Cache *c : *p)
-      if (!c->lines.empty())
-        return false;
-  return true;
-}
 void MemorySystem::drop(uint64_t begin, uint64_t end) {
   auto from = [&](Cache &c) {
     std::erase_if(c.lines, [&](const auto &line) {
@@ -361,18 +352,35 @@ void MemorySystem::stale(const Path &writer, uint64_t address) {
   inStale = false;
 }
 
-void MemorySystem::tick() {
-  ++time;
+void MemorySystem::writeBackDue() {
   while (!due.empty() && due.top().time <= time) {
     Due d = due.top();
     due.pop();
     if (auto it = d.cache->lines.find(d.line); it != d.cache->lines.end() && it->second.dirty)
       writeBackLine(*d.cache, d.line, it->second);
   }
+}
+
+void MemorySystem::tick() {
+  ++time;
+  writeBackDue();
   if (!waves.empty() && engine.random.below(2) == 0) {
     Warp &warp = *waves[engine.random.below(uint32_t(waves.size()))];
     performSome(engine, warp, *warp.wave, engine.random.below(64));
   }
+}
+
+bool MemorySystem::advance() {
+  if (!waves.empty() && (due.empty() || engine.random.below(2) == 0)) {
+    Warp &warp = *waves[engine.random.below(uint32_t(waves.size()))];
+    performSome(engine, warp, *warp.wave, engine.random.below(64));
+    return true;
+  }
+  if (due.empty())
+    return false;
+  time = std::max(time, due.top().time);
+  writeBackDue();
+  return true;
 }
 
 void MemorySystem::list(Warp &warp) {

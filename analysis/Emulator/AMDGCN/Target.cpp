@@ -12,7 +12,7 @@ constexpr Target targets[] = {
     {"gfx942", Family::gfx940, 64, 65536, false, 2, true, true, false},
     {"gfx950", Family::gfx940, 64, 163840, false, 2, true, true, true},
     {"gfx1100", Family::gfx11, 32, 65536, false, 2, false, false, false},
-    {"gfx1201", Family::gfx12, 32, 65536, false, 0, false, true, true},
+    {"gfx1201", Family::gfx12, 32, 65536, false, 2, false, true, true},
     {"gfx1250", Family::gfx1250, 32, 327680, true, 2, true, true, true},
 };
 

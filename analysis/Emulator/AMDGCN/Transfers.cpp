@@ -154,7 +154,27 @@ void performScalar(Engine &engine, Wave &wave, const Transfer &t) {
     wave.s[op.dst.index + w] = words[w];
 }
 
-void perform(Engine &engine, Wave &wave, const Transfer &t) {
+void performUpTo(Engine &engine, const Cta &cta, Wave &wave, size_t n);
+
+/// Up to gfx9 the waves of a workgroup share an L1 through which their stores go in order: one of them never sees what
+/// was there before another's store, although no wait has asked for it. Others only see it when it gets further.
+void performStoresOfWorkgroup(Engine &engine, const Cta &cta, const Wave &wave, const Transfer &t) {
+  if (t.space != Space::global || t.kind == Kind::writeBack || wave.image->target->family > Family::gfx940)
+    return;
+  for (const Warp &other : cta.warps) {
+    Wave &from = *other.wave;
+    auto &pending = from.memory.pending;
+    if (&from == &wave || pending.empty())
+      continue;
+    for (size_t i = 0; i < pending.size(); ++i)
+      if (!pending[i].done && pending[i].kind != Kind::load && pending[i].ordersWith(t))
+        performUpTo(engine, cta, from, i);
+  }
+}
+
+void perform(Engine &engine, const Cta &cta, Wave &wave, const Transfer &t) {
+  if (wave.memory.path)
+    performStoresOfWorkgroup(engine, cta, wave, t);
   switch (t.kind) {
   case Kind::scalarLoad:
     return performScalar(engine, wave, t);
@@ -180,6 +200,8 @@ bool mayHappen(const Wave &wave, size_t n) {
 
 void trim(Engine &engine, Warp &warp, Wave &wave) {
   auto &pending = wave.memory.pending;
+  if (!wave.memory.path)
+    return;
   while (!pending.empty() && pending.front().done)
     pending.pop_front();
   if (pending.empty())
@@ -187,22 +209,24 @@ void trim(Engine &engine, Warp &warp, Wave &wave) {
 }
 
 /// The n-th and whatever has to happen before it.
-void performUpTo(Engine &engine, Wave &wave, size_t n) {
+void performUpTo(Engine &engine, const Cta &cta, Wave &wave, size_t n) {
   auto &pending = wave.memory.pending;
   for (size_t i = 0; i < n; ++i)
     if (!pending[i].done && pending[i].ordersWith(pending[n]))
-      performUpTo(engine, wave, i);
+      performUpTo(engine, cta, wave, i);
   if (!pending[n].done) {
     pending[n].done = true;
-    perform(engine, wave, pending[n]);
+    perform(engine, cta, wave, pending[n]);
   }
 }
 
 } // namespace
 
 bool Transfer::ordersWith(const Transfer &o) const {
-  if (space != o.space || kind == Kind::writeBack || o.kind == Kind::writeBack)
+  if (space != o.space || kind == Kind::writeBack)
     return false;
+  if (o.kind == Kind::writeBack) // "ensures previous stores are visible": it comes behind those of its wave
+    return kind == Kind::store || kind == Kind::atomic;
   if (space == Space::local) // LDS is in order
     return true;
   bool reads = (kind == Kind::load || kind == Kind::scalarLoad) && (o.kind == Kind::load || o.kind == Kind::scalarLoad);
@@ -211,7 +235,7 @@ bool Transfer::ordersWith(const Transfer &o) const {
 
 void submit(Engine &engine, Warp &warp, Wave &wave, const Transfer &transfer) {
   if (!wave.memory.path)
-    return perform(engine, wave, transfer);
+    return perform(engine, *warp.cta, wave, transfer);
   wave.memory.pending.push_back(transfer);
   engine.caches->list(warp);
 }
@@ -225,7 +249,7 @@ void waitFor(Engine &engine, Warp &warp, Wave &wave, uint8_t counters, uint32_t 
     counted += (t.counters & counters) != 0;
   for (size_t i = 0; i < pending.size() && counted > left; ++i)
     if (pending[i].counters & counters) {
-      performUpTo(engine, wave, i);
+      performUpTo(engine, *warp.cta, wave, i);
       --counted;
     }
   trim(engine, warp, wave);
@@ -233,13 +257,14 @@ void waitFor(Engine &engine, Warp &warp, Wave &wave, uint8_t counters, uint32_t 
 
 void performSome(Engine &engine, Warp &warp, Wave &wave, uint32_t pick) {
   auto &pending = wave.memory.pending;
+  trim(engine, warp, wave); // others of the workgroup may have made them happen
   if (pending.empty())
     return;
   size_t n = pick % pending.size();
   if (!mayHappen(wave, n))
     return;
   pending[n].done = true;
-  perform(engine, wave, pending[n]);
+  perform(engine, *warp.cta, wave, pending[n]);
   trim(engine, warp, wave);
 }
 
@@ -248,7 +273,7 @@ void performAll(Engine &engine, Warp &warp, Wave &wave) {
   if (pending.empty())
     return;
   for (size_t i = 0; i < pending.size(); ++i)
-    performUpTo(engine, wave, i);
+    performUpTo(engine, *warp.cta, wave, i);
   trim(engine, warp, wave);
 }
 
