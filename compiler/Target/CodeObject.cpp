@@ -103,10 +103,8 @@ Result<std::string> assembleObject(const std::string &assembly, const TargetInfo
 Result<std::string> linkCodeObject(const std::string &object) {
   PrivateDirectory directory;
   if (!directory.made)
-    return makeError(Code::notFound,
-                     fmt::format("expected to make a directory {} to link in, could not: set TMPDIR to one that can be "
-                                 "written",
-                                 directory.path));
+    return makeError(Code::notFound, "expected to make a temporary directory to link the code object in, could not: "
+                                     "TMPDIR would have to name a directory that can be written");
   std::string from = directory.path + "/kernel.o", to = directory.path + "/kernel.hsaco";
   if (std::ofstream file(from, std::ios::binary); !(file << object) || !file.flush())
     return makeError(Code::notFound, fmt::format("expected to write {}, could not: is there room?", from));

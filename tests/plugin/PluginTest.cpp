@@ -82,7 +82,7 @@ TEST(Plugin, CodeObjectsFromManyThreadsHaveNoOtherEffect) {
   TempFolder folder;
   int code = test::exitCodeOf(test::inProcess(
       [&] {
-        setenv("TMPDIR", folder.string().c_str(), 1);
+        setenv("TMPDIR", folder.path().c_str(), 1);
         auto compiler = makePluginCompiler({.path = INTERLOCK_PLUGIN});
         std::vector<KernelSpec> specs = amdKernels();
         std::vector<std::string> alone(specs.size()), together(specs.size());
@@ -97,8 +97,8 @@ TEST(Plugin, CodeObjectsFromManyThreadsHaveNoOtherEffect) {
           ::sigaction(signal, nullptr, &before[signal]);
         size_t tasks = entriesOf("/proc/self/task"), files = entriesOf("/proc/self/fd");
         for (size_t i = 0; i < specs.size(); ++i)
-          if (alone[i] = link(i); alone[i].substr(0, 4) != "\x7f"
-                                                           "ELF")
+          if (alone[i] = link(i); !alone[i].starts_with("\x7f"
+                                                        "ELF"))
             return 2;
         std::vector<std::thread> threads;
         for (size_t i = 0; i < specs.size(); ++i)
@@ -115,7 +115,7 @@ TEST(Plugin, CodeObjectsFromManyThreadsHaveNoOtherEffect) {
         }
         if (tasks != entriesOf("/proc/self/task") || files != entriesOf("/proc/self/fd"))
           return 5;
-        return entriesOf(folder.string().c_str()) == 0 ? 0 : 6;
+        return entriesOf(folder.path().c_str()) == 0 ? 0 : 6;
       },
       120));
   EXPECT_EQ(code, 0);

@@ -23,11 +23,11 @@
 
 // CHECK-LABEL: {{^}}reduce:
 // CHECK: global_load_{{dwordx4|b128}}
-// CHECK-COUNT-4: v_{{pk_fma_f32|fma_f32|fmac_f32|dual_fmac_f32}}
+// CHECK-COUNT-4: v_{{pk_fma_f32|fma_f32|fma_mix_f32_bf16|fmac_f32|dual_fmac_f32}}
 // A chip without the instruction rounds by hand, to nearest even, and keeps NaN a NaN.
 // OLD: v_add3_u32
 // OLD-NOT: v_cvt_pk_bf16_f32
-// NEW-COUNT-4: v_cvt_pk_bf16_f32
+// NEW-COUNT-4: v_{{cvt_pk_bf16_f32|fma_mixlo_bf16}}
 // CHECK: global_store_{{dwordx4|b128}}
 // CHECK-NOT: flat_{{load|store}}
 // CHECK: .amdhsa_float_denorm_mode_32 3
