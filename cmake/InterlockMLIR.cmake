@@ -53,6 +53,11 @@ set(INTERLOCK_MLIR_LIBS
   MLIRArithDialect MLIRArithToLLVM MLIRBuiltinToLLVMIRTranslation MLIRControlFlowDialect MLIRControlFlowToLLVM
   MLIRFuncDialect MLIRFuncInlinerExtension MLIRFuncToLLVM MLIRLLVMCommonConversion MLIRLLVMDialect
   MLIRLLVMToLLVMIRTranslation MLIRMathDialect MLIRMathToLLVM MLIRNVVMDialect MLIRNVVMToLLVMIRTranslation MLIRParser
-  MLIRPass MLIRReconcileUnrealizedCasts MLIRSCFDialect MLIRSCFToControlFlow MLIRTransforms MLIRTransformUtils
+  MLIRPass MLIRROCDLDialect MLIRROCDLToLLVMIRTranslation MLIRReconcileUnrealizedCasts MLIRSCFDialect MLIRSCFToControlFlow MLIRTransforms MLIRTransformUtils
   MLIRVectorDialect MLIRVectorToLLVM)
-set(INTERLOCK_LLVM_COMPONENTS core nvptxcodegen nvptxdesc nvptxinfo passes support target)
+set(INTERLOCK_LLVM_COMPONENTS core nvptxcodegen nvptxdesc nvptxinfo amdgpuasmparser amdgpucodegen amdgpudesc amdgpuinfo
+  amdgpuutils binaryformat dtlto lto mc mcparser object option passes support target)
+
+# lld as a library, by the archives' names: its exported targets name the shared LLVM.
+add_library(InterlockLLD INTERFACE)
+target_link_libraries(InterlockLLD INTERFACE ${LLVM_LIBRARY_DIR}/liblldELF.a ${LLVM_LIBRARY_DIR}/liblldCommon.a)

@@ -1,7 +1,9 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
 // Numbers and expressions.
-#include "analysis/AMDGCN/Parser.h"
+#include "analysis/AMDGCN/Expression.h"
+
+#include <vector>
 
 namespace interlock::amdgcn {
 namespace {

@@ -34,6 +34,12 @@ bool split(std::string_view name, uint32_t &capability, char &suffix) {
 Result<Chip> findChip(std::string_view name) {
   Chip chip;
   chip.name = name;
+  if (const gcn::Target *amd = gcn::findTarget(name)) {
+    chip.amd = amd;
+    chip.sharedLimit = amd->ldsBytes;
+    chip.clusters = amd->clusters;
+    return chip;
+  }
   if (split(name, chip.capability, chip.suffix))
     for (const Row &row : rows)
       if (row.capability == chip.capability) {
@@ -41,8 +47,8 @@ Result<Chip> findChip(std::string_view name) {
         chip.clusters = chip.capability >= 90;
         return chip;
       }
-  return tl::unexpected(
-      Error{ErrorKind::badInput, fmt::format("expected a chip such as sm_80, sm_90a or sm_100a, found {}", name)});
+  return tl::unexpected(Error{ErrorKind::badInput,
+                              fmt::format("expected a chip such as sm_80, sm_90a, sm_100a or gfx942, found {}", name)});
 }
 
 Result<void> checkTarget(const Chip &chip, const ptx::Module &module) {

@@ -3,6 +3,7 @@
 // The inside of a Machine: streams, grids, the scheduler, asynchronous operations and virtual time.
 #pragma once
 
+#include "analysis/Emulator/AMDGCN/MemoryModel.h"
 #include "analysis/Emulator/Machine.h"
 #include "analysis/Emulator/State.h"
 
@@ -29,9 +30,10 @@ struct Random {
 /// Work on a stream.
 struct LaunchWork {
   Program *program;
-  const DecodedFunction *entry;
+  const DecodedFunction *entry; ///< null on an AMD chip
   LaunchConfig config;
   std::vector<uint8_t> params;
+  const gcn::Kernel *kernel = nullptr; ///< an AMD chip's
 };
 struct CopyWork {
   uint64_t to, from;
@@ -80,6 +82,8 @@ public:
   AddressSpace memory;
   MemoryObserver *observer = nullptr;
   Statistics statistics;
+  Random random;
+  std::unique_ptr<gcn::MemorySystem> caches; ///< of MemoryMode::cached, else null
 
   std::map<uint64_t, std::unique_ptr<Program>> programs;
   std::map<uint64_t, Stream> streams;
@@ -105,6 +109,8 @@ public:
   /// Lets every group of the warp that waits for this look again.
   void wake(Warp &warp, WaitKind kind);
   void wake(Cta &cta, WaitKind kind);
+  /// A group does not run on: until its time has come, if it waits for one.
+  void blocked(Warp &warp, const Group &group);
 
   // Grids and CTAs (Launch.cpp)
   Result<void> checkLaunch(const LaunchWork &work) const;
@@ -158,7 +164,6 @@ private:
 
   std::vector<Warp *> ready;
   std::vector<Warp *> sleeping;
-  Random random;
   uint64_t timeNs = 0, timeFraction = 0;
   uint64_t progressCount = 0;
   uint64_t launches = 0, ctas = 0;

@@ -20,8 +20,8 @@ Flow Exec::fault(const Code &code, unsigned lane, const std::string &what, Error
     if (code.in->source.line)
       place += fmt::format(" (source line {})", code.in->source.line);
   }
-  engine.fail(kind, fmt::format("{}: {}; in {} on device {}, CTA {}, warp {}, lane {}", place, what,
-                                c.grid->entry->source->name, c.grid->device, c.index, warp.index, lane));
+  engine.fail(kind, fmt::format("{}: {}; in {} on device {}, CTA {}, warp {}, lane {}", place, what, c.grid->name,
+                                c.grid->device, c.index, warp.index, lane));
   return Flow::fault;
 }
 

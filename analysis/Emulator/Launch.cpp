@@ -1,6 +1,8 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
 // From a launch to running CTAs, and back: checks, residency, frames, the end of threads, CTAs and grids.
+#include "analysis/Emulator/AMDGCN/Image.h"
+#include "analysis/Emulator/AMDGCN/Start.h"
 #include "analysis/Emulator/Exec.h"
 
 #include <fmt/format.h>
@@ -14,6 +16,8 @@ std::array<uint32_t, 3> unflatten(uint64_t i, const Dim3 &d) {
 }
 
 Dim3 clusterOf(const LaunchWork &work) {
+  if (work.kernel)
+    return work.config.cluster;
   const auto &required = work.entry->source->bounds.requiredCluster;
   if (required && volume(work.config.cluster) == 1)
     return {(*required)[0], (*required)[1], (*required)[2]};
@@ -29,6 +33,8 @@ uint32_t dynamicOffset(const LaunchWork &work) {
 } // namespace
 
 Result<void> Engine::checkLaunch(const LaunchWork &work) const {
+  if (work.kernel)
+    return gcn::checkLaunch(*work.kernel, work.config, work.params.size(), options, *chip.amd);
   const ptx::Function &fn = *work.entry->source;
   const LaunchConfig &c = work.config;
   auto refuse = [&](std::string message) {
@@ -89,15 +95,24 @@ void Engine::startGrid(Stream &stream, LaunchWork work) {
   grid->device = stream.device;
   grid->program = work.program;
   grid->entry = work.entry;
+  grid->kernel = work.kernel;
+  grid->name = work.kernel ? std::string_view(work.kernel->name) : work.entry->source->name;
   grid->config = work.config;
   grid->config.cluster = clusterOf(work);
   grid->params = std::move(work.params);
-  grid->explicitCluster = work.entry->source->bounds.explicitCluster || volume(grid->config.cluster) > 1;
+  grid->explicitCluster =
+      volume(grid->config.cluster) > 1 || (work.entry && work.entry->source->bounds.explicitCluster);
   grid->clusterSize = uint32_t(volume(grid->config.cluster));
   grid->threads = uint32_t(volume(grid->config.block));
   grid->clusters = grid->endCluster = uint32_t(volume(grid->config.grid) / grid->clusterSize);
-  grid->dynamicOffset = dynamicOffset(work);
-  grid->sharedTotal = grid->dynamicOffset - sharedBase + grid->config.dynamicSharedBytes;
+  if (work.kernel) {
+    grid->sharedTotal = work.kernel->ldsBytes + grid->config.dynamicSharedBytes;
+    if (!gcn::prepare(*this, *grid))
+      return;
+  } else {
+    grid->dynamicOffset = dynamicOffset(work);
+    grid->sharedTotal = grid->dynamicOffset - sharedBase + grid->config.dynamicSharedBytes;
+  }
   grid->prerequisite = stream.running.empty() ? nullptr : stream.running.back();
   stream.running.push_back(grid.get());
   devices[stream.device].grids.push_back(std::move(grid));
@@ -143,6 +158,12 @@ void Engine::startCluster(Device &device, Grid &grid) {
   }
   grid.running.push_back(std::move(owned));
   for (auto &cta : cluster.ctas) {
+    if (grid.kernel) {
+      gcn::startWaves(*this, *cta);
+      if (observer)
+        observer->sync({actor(cta->warps.front(), 0), SyncKind::gridBegin});
+      continue;
+    }
     uint32_t warps = (grid.threads + warpLanes - 1) / warpLanes;
     for (uint32_t w = 0; w < warps; ++w) {
       Warp &warp = cta->warps.emplace_back();

@@ -3,6 +3,8 @@
 // The public face of the emulator: handles and checks in front of the engine.
 #include "analysis/Emulator/Machine.h"
 
+#include "analysis/AMDGCN/Reader.h"
+#include "analysis/Emulator/AMDGCN/Image.h"
 #include "analysis/Emulator/Engine.h"
 #include "analysis/PTX/Reader.h"
 
@@ -37,12 +39,19 @@ struct Machine::Impl {
     auto it = engine.programs.find(module);
     return it == engine.programs.end() ? nullptr : it->second.get();
   }
-  Result<std::pair<Program *, const DecodedFunction *>> kernel(KernelId id) const {
+  struct Found {
+    Program *program;
+    const DecodedFunction *entry; ///< null on an AMD chip
+    const gcn::Kernel *kernel;    ///< an AMD chip's
+  };
+  Result<Found> kernel(KernelId id) const {
     Program *p = program(uint64_t(id) & ((uint64_t(1) << 40) - 1));
     uint64_t function = uint64_t(id) >> 40;
-    if (!p || function == 0 || function > p->functions.size())
+    if (!p || function == 0 || function > (p->image ? p->image->kernels.size() : p->functions.size()))
       return bad("expected the handle of a kernel that is loaded");
-    return std::pair<Program *, const DecodedFunction *>(p, &p->functions[function - 1]);
+    if (p->image)
+      return Found{p, nullptr, &p->image->kernels[function - 1]};
+    return Found{p, &p->functions[function - 1], nullptr};
   }
   Result<void> enqueue(StreamId id, Work work) {
     Stream *s = stream(id);
@@ -57,6 +66,35 @@ struct Machine::Impl {
   void number(EventWork &work) {
     if (auto it = engine.events.find(work.event); it != engine.events.end())
       work.generation = work.wait ? it->second.recordsQueued : ++it->second.recordsQueued;
+  }
+  /// Memory goes away: caches hold nothing of it.
+  void forget(uint64_t) {
+    if (engine.caches)
+      engine.caches->settle();
+  }
+  Result<ModuleId> loadAmd(uint32_t device, std::string_view text, std::string_view name) {
+    auto module = amdgcn::read(text, name);
+    if (!module)
+      return bad(module.error().str());
+    if (!module->processor().empty() && module->processor() != engine.chip.name)
+      return tl::unexpected(
+          Error{ErrorKind::unsupported,
+                fmt::format("{}: expected code for {}, found .amdgcn_target \"{}\"; emulate that chip "
+                            "instead",
+                            name, engine.chip.name, module->target)});
+    auto program = std::make_unique<Program>();
+    program->name = std::string(name);
+    program->device = device;
+    auto image = gcn::decode(std::move(*module), *engine.chip.amd, device, engine.memory, program->ownedMemory);
+    if (!image) {
+      for (uint64_t address : program->ownedMemory)
+        engine.memory.release(address);
+      return tl::unexpected(Error{image.error().kind, fmt::format("{}: {}", name, image.error().message)});
+    }
+    program->image = std::move(*image);
+    uint64_t id = engine.nextHandle++;
+    engine.programs.emplace(id, std::move(program));
+    return ModuleId(id);
   }
   bool busy() const {
     for (const auto &[id, s] : engine.streams)
@@ -76,7 +114,9 @@ Result<std::unique_ptr<Machine>> Machine::create(const MachineOptions &given) {
     return tl::unexpected(chip.error());
   if (options.devices == 0 || options.devices > 64)
     return bad(fmt::format("expected 1 to 64 devices, found {}", options.devices));
-  if (options.warpWidth != warpLanes)
+  if (options.memory == MemoryMode::cached && !chip->amd)
+    return bad(fmt::format("expected an AMD chip for the cached memory mode, found {}", options.chip));
+  if (!chip->amd && options.warpWidth != warpLanes)
     return bad(fmt::format("expected a warp width of 32, which is PTX's, found {}", options.warpWidth));
   if (options.residency == 0)
     options.residency = 132;
@@ -103,6 +143,7 @@ Result<uint64_t> Machine::allocate(uint32_t device, uint64_t bytes, uint64_t ali
 }
 
 Result<void> Machine::release(uint64_t address) {
+  impl->forget(address);
   if (!impl->engine.memory.release(address))
     return bad(fmt::format("expected the start of an allocation, found {:#x}", address));
   impl->engine.dropCaches();
@@ -120,6 +161,7 @@ Result<uint64_t> Machine::map(std::span<const HostMemory> pieces) {
 }
 
 Result<void> Machine::unmap(uint64_t address) {
+  impl->forget(address);
   if (!impl->engine.memory.unmap(address))
     return bad(fmt::format("expected the start of mapped host memory, found {:#x}", address));
   impl->engine.dropCaches();
@@ -149,6 +191,8 @@ Result<ModuleId> Machine::load(uint32_t device, std::string_view text, std::stri
   Engine &e = impl->engine;
   if (device >= e.options.devices)
     return bad(fmt::format("expected a device below {}, found {}", e.options.devices, device));
+  if (e.chip.amd)
+    return impl->loadAmd(device, text, name);
   auto module = ptx::read(text, name);
   if (!module)
     return bad(module.error().str());
@@ -192,6 +236,13 @@ Result<KernelId> Machine::kernel(ModuleId module, std::string_view entry) const 
   if (!p)
     return bad("expected the handle of a module that is loaded");
   std::string names;
+  if (p->image)
+    for (size_t i = 0; i < p->image->kernels.size(); ++i) {
+      const gcn::Kernel &k = p->image->kernels[i];
+      if (k.name == entry)
+        return kernelId(uint64_t(module), uint32_t(i));
+      names += (names.empty() ? "" : ", ") + k.name;
+    }
   for (const DecodedFunction &fn : p->functions) {
     if (!fn.source->entry || !fn.decoded)
       continue;
@@ -207,7 +258,14 @@ Result<KernelInfo> Machine::info(KernelId kernel) const {
   auto k = impl->kernel(kernel);
   if (!k)
     return tl::unexpected(k.error());
-  const auto &[program, fn] = *k;
+  const auto &[program, fn, amd] = *k;
+  if (amd)
+    return KernelInfo{amd->name,
+                      amd->explicitBytes,
+                      amd->ldsBytes,
+                      amd->scratchBytes,
+                      uint32_t(amd->source->directive("next_free_vgpr", program->image->vgprs)),
+                      amd->lanes};
   return KernelInfo{std::string(fn->source->name), fn->source->paramBytes, program->sharedBytes[fn->index],
                     fn->localBytes, uint32_t(fn->source->registers.size())};
 }
@@ -216,6 +274,11 @@ Result<uint64_t> Machine::symbol(ModuleId module, std::string_view name) const {
   Program *p = impl->program(uint64_t(module));
   if (!p)
     return bad("expected the handle of a module that is loaded");
+  if (p->image) {
+    auto it = p->image->symbols.find(name);
+    if (it != p->image->symbols.end() && it->second >= window::globalBase)
+      return it->second;
+  }
   for (size_t i = 0; i < p->module.variables.size(); ++i)
     if (p->module.variables[i].name == name && p->variableAddress[i] >= window::globalBase)
       return p->variableAddress[i];
@@ -249,10 +312,10 @@ Result<void> Machine::launch(StreamId stream, KernelId kernel, const LaunchConfi
   Stream *s = impl->stream(stream);
   if (!s)
     return bad("expected the handle of a stream");
-  if (s->device != k->first->device)
+  if (s->device != k->program->device)
     return bad(fmt::format("expected a stream of device {}, where the module is loaded, found one of device {}",
-                           k->first->device, s->device));
-  LaunchWork work{k->first, k->second, config, {}};
+                           k->program->device, s->device));
+  LaunchWork work{k->program, k->entry, config, {}, k->kernel};
   work.params.resize(params.size());
   std::memcpy(work.params.data(), params.data(), params.size());
   if (auto ok = impl->engine.checkLaunch(work); !ok)

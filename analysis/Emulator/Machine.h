@@ -1,7 +1,8 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// The emulator: devices that run PTX text on the CPU. One Machine is a set of devices of one chip with one address
-// space, streams of work, and a seeded scheduler that interleaves warps, CTAs, devices and asynchronous copies.
+// The emulator: devices that run PTX or AMDGCN text on the CPU. One Machine is a set of devices of one chip with one
+// address space, streams of work, and a seeded scheduler that interleaves warps, CTAs, devices and asynchronous copies.
+// What PTX calls warps, CTAs and shared memory are waves, workgroups and LDS on an AMD chip.
 #pragma once
 
 #include "analysis/Emulator/Observer.h"
@@ -19,8 +20,8 @@
 namespace interlock::emu {
 
 enum class ErrorKind : uint8_t {
-  badInput,    ///< a call that cannot be: unknown handle, launch that does not fit, PTX that does not parse
-  unsupported, ///< the chip lacks what the PTX asks for, or the emulator does not know an instruction
+  badInput,    ///< a call that cannot be: unknown handle, launch that does not fit, text that does not parse
+  unsupported, ///< the chip lacks what the text asks for, or the emulator does not know an instruction
   fault,       ///< a kernel did something forbidden: a bad address, a misaligned access, trap, a misused barrier
   deadlock,    ///< nothing can make progress; the message says what waits for what
 };
@@ -32,13 +33,20 @@ struct Error {
 };
 template <typename T> using Result = tl::expected<T, Error>;
 
+/// How accesses reach memory. `cached` is for AMD chips: caches that nothing keeps coherent but what the text does
+/// about them, as the chip's memory model allows it (AMDGCN/MemoryModel.h).
+enum class MemoryMode : uint8_t { sequential, cached };
+
 struct MachineOptions {
-  std::string chip = "sm_90a"; ///< sm_70 to sm_121a; decides which PTX is refused, and the shared memory limit
-  uint32_t devices = 1;        ///< 1 to 64
-  uint32_t residency = 0;      ///< CTAs that a device runs side by side; 0: 132
-  uint64_t seed = 0;           ///< the same seed, calls and PTX give the same interleaving
-  uint32_t warpWidth = 32;     ///< lanes; PTX has 32
-  uint32_t sharedLimit = 0;    ///< shared memory bytes per CTA, static and dynamic; 0: the chip's
+  /// sm_70 to sm_121a, or gfx90a, gfx942, gfx950, gfx1100, gfx1201, gfx1250; decides which text is read, what of it is
+  /// refused, and the shared memory limit.
+  std::string chip = "sm_90a";
+  uint32_t devices = 1;     ///< 1 to 64
+  uint32_t residency = 0;   ///< CTAs that a device runs side by side; 0: 132
+  uint64_t seed = 0;        ///< the same seed, calls and text give the same interleaving
+  uint32_t warpWidth = 32;  ///< lanes; PTX has 32. Not looked at for AMD chips, whose kernels say
+  uint32_t sharedLimit = 0; ///< shared memory bytes per CTA, static and dynamic; 0: the chip's
+  MemoryMode memory = MemoryMode::sequential;
 };
 
 enum class ModuleId : uint64_t {};
@@ -71,7 +79,8 @@ struct KernelInfo {
   uint64_t paramBytes = 0;
   uint64_t staticSharedBytes = 0;
   uint64_t localBytes = 0; ///< per thread, of the kernel's own frame
-  uint32_t registers = 0;  ///< PTX registers, not those of an assembler
+  uint32_t registers = 0;  ///< PTX registers, not those of an assembler; VGPRs of the descriptor
+  uint32_t warpWidth = 32; ///< lanes of its warps
 };
 
 /// What a machine has done since it was made.
@@ -112,9 +121,10 @@ public:
   Result<void> read(void *to, uint64_t from, size_t bytes) const;
   Result<void> write(uint64_t to, const void *from, size_t bytes);
 
-  /// Reads, checks against the chip and decodes. The module's .global variables are allocated on that device. An
-  /// instruction that the emulator does not know is no error until a thread reaches it.
-  Result<ModuleId> load(uint32_t device, std::string_view ptx, std::string_view name = "<ptx>");
+  /// Reads PTX, or AMDGCN assembly for an AMD chip, checks it against the chip and decodes. The module's .global
+  /// variables are allocated on that device. An instruction that the emulator does not know is no error until a thread
+  /// reaches it.
+  Result<ModuleId> load(uint32_t device, std::string_view text, std::string_view name = "<text>");
   /// Fails while one of its kernels is queued or runs, or is in a graph.
   Result<void> unload(ModuleId module);
   Result<KernelId> kernel(ModuleId module, std::string_view entry) const;
@@ -160,7 +170,7 @@ public:
   /// Virtual nanoseconds since the machine was made: what %globaltimer shows.
   uint64_t now() const;
   Statistics statistics() const;
-  /// Null for none. Borrowed.
+  /// Null for none. Borrowed. Sees what PTX does; waves of AMD chips are not observed.
   void setObserver(MemoryObserver *observer);
 
 private:

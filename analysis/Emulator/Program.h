@@ -22,6 +22,9 @@ using Slot = int32_t; ///< >= 0: a register of the frame; < 0: constant number -
 
 struct Exec;
 struct Code;
+namespace gcn {
+struct Image;
+}
 
 /// What the warp does after an instruction.
 enum class Flow : uint8_t {
@@ -143,6 +146,7 @@ struct Program {
   uint64_t sharedCommon = 0;         ///< shared bytes of the module's and its device functions' variables
   std::vector<uint64_t> sharedBytes; ///< as functions: static shared memory of an entry, sharedBase left out
   uint32_t sharedAlign = 16;
+  std::shared_ptr<gcn::Image> image; ///< an AMD chip's; then `module` and `functions` are empty
 };
 
 /// Decodes a module that has been checked against the chip, allocating its .global and .const variables.

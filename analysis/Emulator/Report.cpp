@@ -1,6 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
 // The deadlock report: what waits for what.
+#include "analysis/Emulator/AMDGCN/Wave.h"
 #include "analysis/Emulator/Exec.h"
 #include "analysis/Emulator/Mbarrier.h"
 
@@ -86,18 +87,23 @@ std::string Engine::report(const std::string &headline) const {
       if (grid->nextCluster < grid->endCluster) {
         flush();
         last.clear();
-        out += fmt::format("\n  device {}: {}: {} of {} CTAs have not started, {} of {} places are free", d,
-                           grid->entry->source->name, (grid->endCluster - grid->nextCluster) * grid->clusterSize,
+        out += fmt::format("\n  device {}: {}: {} of {} CTAs have not started, {} of {} places are free", d, grid->name,
+                           (grid->endCluster - grid->nextCluster) * grid->clusterSize,
                            grid->clusters * grid->clusterSize, devices[d].free, options.residency);
       }
       for (const auto &cluster : grid->running)
         for (const auto &cta : cluster->ctas)
           for (const Warp &warp : cta->warps)
             for (const Group &g : warp.groups) {
-              const Code &code = g.frame->fn->code[g.pc];
-              std::string where =
-                  code.in ? fmt::format("line {}: {}", code.in->at.line, code.in->text()) : std::string("its end");
-              std::string what = fmt::format("{} ({})", waitText(warp, g), where);
+              std::string what;
+              if (warp.wave) {
+                what = gcn::describe(warp, g);
+              } else {
+                const Code &code = g.frame->fn->code[g.pc];
+                what = fmt::format("{} ({})", waitText(warp, g),
+                                   code.in ? fmt::format("line {}: {}", code.in->at.line, code.in->text())
+                                           : std::string("its end"));
+              }
               // Spinning lanes stop at any instruction of their loop: one line for each CTA will do.
               std::string key =
                   g.awake ? fmt::format("{}/{}/{}", d, grid->number, cta->index) : fmt::format("{}/{}", d, what);
@@ -111,8 +117,8 @@ std::string Engine::report(const std::string &headline) const {
                 ++more;
                 continue;
               }
-              out += fmt::format("\n  device {}, {}, CTA {}, warp {}, lanes {:#010x}: {}", d, grid->entry->source->name,
-                                 cta->index, warp.index, g.lanes, what);
+              out += fmt::format("\n  device {}, {}, CTA {}, warp {}, lanes {:#010x}: {}", d, grid->name, cta->index,
+                                 warp.index, g.lanes, what);
             }
     }
   flush();

@@ -2,6 +2,7 @@
 //
 // The scheduler: which warp runs next and for how long, which of its groups, when asynchronous operations complete,
 // and how virtual time goes by. All choices come from one seeded generator.
+#include "analysis/Emulator/AMDGCN/Wave.h"
 #include "analysis/Emulator/Exec.h"
 
 #include <algorithm>
@@ -35,6 +36,8 @@ Engine::Engine(const MachineOptions &given, Chip chipFound) : options(given), ch
     device.free = options.residency;
   }
   random.state = options.seed * 0x2545f4914f6cdd1du + 0x9e3779b97f4a7c15u;
+  if (chip.amd && options.memory == MemoryMode::cached)
+    caches = std::make_unique<gcn::MemorySystem>(*this, *chip.amd);
 }
 
 void Engine::fail(ErrorKind kind, std::string message) {
@@ -72,10 +75,14 @@ void Engine::wake(Cta &cta, WaitKind kind) {
 }
 
 void Engine::dropCaches() {
-  for (auto &[id, program] : programs)
+  for (auto &[id, program] : programs) {
     for (DecodedFunction &fn : program->functions)
       for (Code &code : fn.code)
         code.cache = {};
+    if (program->image)
+      for (gcn::Op &op : program->image->code)
+        op.cache = {};
+  }
 }
 
 /// The group that runs next: the deepest call first, then the lowest program counter, so that lanes meet again; but a
@@ -142,7 +149,32 @@ void Engine::mergeCurrent(Warp &warp) {
   }
 }
 
+void Engine::blocked(Warp &warp, const Group &group) {
+  if (group.wait.kind == WaitKind::sleep || group.wait.kind == WaitKind::mbarrier) {
+    nextWake = std::min(nextWake, group.wait.until);
+    if (!warp.listedSleeper) {
+      warp.listedSleeper = true;
+      sleeping.push_back(&warp);
+    }
+  }
+}
+
 void Engine::runWarp(Warp &warp, uint32_t quantum) {
+  if (warp.wave) {
+    if (!warp.groups[0].awake)
+      return setUnready(warp);
+    uint32_t since = warp.sincePoll;
+    ran = gcn::runWave(*this, warp, quantum, since);
+    if (since >= workWithoutPoll) {
+      since = 0;
+      worked = true;
+    }
+    warp.sincePoll = since;
+    statistics.warpInstructions += ran;
+    if (!warp.groups.empty() && !warp.groups[0].awake)
+      setUnready(warp);
+    return;
+  }
   Exec x(*this, warp);
   if (!chooseGroup(warp))
     return setUnready(warp);
@@ -169,13 +201,7 @@ void Engine::runWarp(Warp &warp, uint32_t quantum) {
       x.refresh();
     } else if (flow == Flow::blocked) {
       x.group->awake = false;
-      if (x.group->wait.kind == WaitKind::sleep || x.group->wait.kind == WaitKind::mbarrier) {
-        nextWake = std::min(nextWake, x.group->wait.until);
-        if (!warp.listedSleeper) {
-          warp.listedSleeper = true;
-          sleeping.push_back(&warp);
-        }
-      }
+      blocked(warp, *x.group);
       // Lanes that the guard holds back do not wait with the others.
       if (LaneMask off = x.group->lanes & ~lanes)
         x.split(off, x.frame, x.group->pc + 1);
@@ -236,6 +262,9 @@ void Engine::wakeSleepers() {
 
 /// Time goes ahead when nobody gets anywhere; false when it has done so for long enough.
 bool Engine::leap() {
+  // Stores that caches still hold back are no reason for time to go ahead.
+  if (caches && caches->advance())
+    return true;
   uint64_t step = leapStep;
   if (ready.empty()) {
     if (nextWake == ~uint64_t(0))
@@ -267,6 +296,8 @@ Result<void> Engine::run(const std::function<bool()> &finished) {
       return {};
     ran = 0;
     worked = false;
+    if (caches)
+      caches->tick();
     if (!pending.empty() && (ready.empty() || random.below(4) == 0)) {
       for (size_t steps = 1 + pending.size() / 16; steps && !pending.empty() && !error; --steps)
         stepAsync(random.below(uint32_t(pending.size())));

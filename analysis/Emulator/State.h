@@ -16,6 +16,12 @@ struct Grid;
 struct Cluster;
 struct Cta;
 struct Warp;
+namespace gcn {
+struct Kernel;
+struct Wave;
+struct Workgroup;
+struct Dispatch;
+} // namespace gcn
 
 /// Registers and memory of one call of a function by lanes that called it together.
 struct Frame {
@@ -105,6 +111,7 @@ struct Warp {
   std::vector<std::unique_ptr<Frame>> frames;
   std::unique_ptr<WarpAsync> async;
   bool listedSleeper = false;
+  std::shared_ptr<gcn::Wave> wave; ///< an AMD chip's: runs instead of groups; the one group says what it waits for
 
   WarpAsync &asyncState() {
     if (!async)
@@ -136,7 +143,8 @@ struct Cta {
   bool finished = false;
   bool launchedDependents = false;
   CtaBarrier barriers[16];
-  Span sharedSpan; ///< addresses from sharedBase
+  Span sharedSpan;                           ///< addresses from sharedBase
+  std::shared_ptr<gcn::Workgroup> workgroup; ///< an AMD chip's
 };
 
 struct Cluster {
@@ -155,7 +163,10 @@ struct Grid {
   uint64_t number = 0;
   uint32_t device = 0;
   Program *program = nullptr;
-  const DecodedFunction *entry = nullptr;
+  const DecodedFunction *entry = nullptr;  ///< null on an AMD chip
+  const gcn::Kernel *kernel = nullptr;     ///< an AMD chip's
+  std::shared_ptr<gcn::Dispatch> dispatch; ///< an AMD chip's
+  std::string_view name;
   LaunchConfig config;
   std::vector<uint8_t> params;
   uint32_t clusterSize = 1, threads = 1;

@@ -1,6 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
 // Streams: work in order, grids that come and go.
+#include "analysis/Emulator/AMDGCN/Start.h"
 #include "analysis/Emulator/Engine.h"
 
 #include <fmt/format.h>
@@ -87,6 +88,8 @@ void Engine::pump() {
         ++g;
         continue;
       }
+      if (grid.kernel)
+        gcn::finish(*this, grid);
       for (auto &[id, stream] : streams)
         std::erase(stream.running, &grid);
       for (Device &other : devices)
@@ -116,6 +119,12 @@ void Engine::discard() {
   sleeping.clear();
   pending.clear();
   nextWake = ~uint64_t(0);
+  if (caches)
+    caches->clear();
+  for (Device &device : devices)
+    for (auto &grid : device.grids)
+      if (grid->kernel)
+        gcn::finish(*this, *grid);
   for (auto &[id, stream] : streams) {
     stream.queue.clear();
     stream.running.clear();

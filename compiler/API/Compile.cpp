@@ -3,6 +3,8 @@
 
 #include "compiler/Pipeline/Pipeline.h"
 #include "compiler/Pipeline/SourceLines.h"
+#include "compiler/Target/AMDGCN.h"
+#include "compiler/Target/CodeObject.h"
 #include "compiler/Target/CubinAssembler.h"
 #include "compiler/Target/Gate.h"
 #include "compiler/Target/NVPTX.h"
@@ -58,8 +60,9 @@ public:
     findLaunchMode();
     SourceLines::apply(*module);
     ILK_RETURN_IF_ERROR(step("lower", "lowered", addLoweringPasses));
-    if (wants("llvm") || wants("ptx") || wants("cubin") || wants("meta"))
-      ILK_RETURN_IF_ERROR(emit());
+    if (wants("llvm") || wants("meta") || wants(options.target.isAMD() ? "asm" : "ptx") ||
+        wants(options.target.isAMD() ? "hsaco" : "cubin"))
+      ILK_RETURN_IF_ERROR(options.target.isAMD() ? emitForAMD() : emitForNVIDIA());
     return std::move(parts);
   }
 
@@ -87,6 +90,11 @@ private:
     if (failed(target))
       return failure();
     options.target = *target;
+    for (const auto &[part, amd] : {std::pair("ptx", false), {"cubin", false}, {"asm", true}, {"hsaco", true}})
+      if (wants(part) && amd != options.target.isAMD())
+        return makeError(Code::badInput,
+                         fmt::format("{} is a product of {} chips, expected {} for {}", part, amd ? "AMD" : "NVIDIA",
+                                     amd ? "ptx or cubin" : "asm or hsaco", options.target.name));
     return {};
   }
 
@@ -181,7 +189,7 @@ private:
     return {};
   }
 
-  Status emit() {
+  Status emitForNVIDIA() {
     bool keepLines = !request.lineFile.empty();
     FailureOr<target::NVPTXOutput> output =
         timed("emit", [&] { return target::emitNVPTX(*module, options.target, {wants("llvm"), keepLines, steps}); });
@@ -203,24 +211,59 @@ private:
         remarks.push_back(found.error().message);
       }
     }
-    keep("meta", [&] { return meta(*output, assembler).dump(2) + "\n"; });
+    keep("meta", [&] {
+      nlohmann::json json = meta();
+      json["ptx_isa"] = fmt::format("{}.{}", output->ptxIsa / 10, output->ptxIsa % 10);
+      json["shared_bytes"] = output->sharedBytes;
+      json["assembler"] = assembler;
+      return json.dump(2) + "\n";
+    });
     return {};
   }
 
-  nlohmann::json meta(const target::NVPTXOutput &output, const std::string &assembler) const {
+  Status emitForAMD() {
+    FailureOr<target::AMDGCNOutput> output =
+        timed("emit", [&] { return target::emitAMDGCN(*module, options.target, {.keepLLVMIR = wants("llvm")}); });
+    if (failed(output))
+      return failure();
+    keep("llvm", [&] { return output->llvmIR; });
+    ILK_ASSIGN_OR_RETURN(findings, timed("gate", [&] { return target::gateAmdgcn(output->assembly); }));
+    keep("asm", [&] { return output->assembly; });
+    if (!wants("hsaco") && !wants("meta"))
+      return {};
+    ILK_ASSIGN_OR_RETURN(std::string object,
+                         timed("assemble", [&] { return target::assembleObject(output->assembly, options.target); }));
+    if (wants("hsaco")) {
+      ILK_ASSIGN_OR_RETURN(parts["hsaco"], timed("link", [&] { return target::linkCodeObject(object); }));
+    }
+    ILK_ASSIGN_OR_RETURN(nlohmann::json kernel, target::describeKernel(object));
+    if (kernel["scratch_bytes"] != 0)
+      remarks.push_back(
+          fmt::format("the kernel keeps {} bytes a thread in scratch memory, which is slow: fewer threads "
+                      "per CTA would leave it more registers",
+                      kernel["scratch_bytes"].get<uint64_t>()));
+    keep("meta", [&] {
+      nlohmann::json json = meta();
+      json["code_object"] = options.target.codeObject;
+      json["assembler"] = "LLVM";
+      json.update(kernel);
+      return json.dump(2) + "\n";
+    });
+    return {};
+  }
+
+  /// What is said of a kernel for any chip.
+  nlohmann::json meta() const {
     return {{"entry", facts.entry},
             {"target", options.target.name},
-            {"ptx_isa", fmt::format("{}.{}", output.ptxIsa / 10, output.ptxIsa % 10)},
             {"block_threads", facts.blockThreads},
             {"cluster", facts.cluster},
-            {"shared_bytes", output.sharedBytes},
             {"launch_mode", facts.launchMode},
             {"launch_waits", facts.launchWaits},
             {"cooperative", facts.launchMode == name(LaunchMode::cooperative)},
             {"remarks", remarks},
             {"findings", findings},
-            {"timings_ms", timings},
-            {"assembler", assembler}};
+            {"timings_ms", timings}};
   }
 
   struct KernelFacts {
@@ -246,8 +289,8 @@ private:
 } // namespace
 
 const std::vector<std::string> &partNames() {
-  static const std::vector<std::string> names = {"stages", "expanded", "verified", "lowered",
-                                                 "llvm",   "ptx",      "cubin",    "meta"};
+  static const std::vector<std::string> names = {"stages", "expanded", "verified", "lowered", "llvm",
+                                                 "ptx",    "cubin",    "asm",      "hsaco",   "meta"};
   return names;
 }
 

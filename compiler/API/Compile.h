@@ -25,7 +25,8 @@ struct CompileRequest {
   std::string lineFile;
 };
 
-/// stages, expanded, verified, lowered, llvm, ptx, cubin, meta: in the order of the pipeline.
+/// stages, expanded, verified, lowered, llvm, ptx, cubin, asm, hsaco, meta: in the order of the pipeline. ptx and cubin
+/// are products of NVIDIA chips, asm and hsaco of AMD chips.
 const std::vector<std::string> &partNames();
 
 /// The parts that were asked for, by name. `cubin` is missing where no assembler was found; `meta` then says so.

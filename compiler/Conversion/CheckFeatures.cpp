@@ -8,12 +8,12 @@
 
 using namespace mlir;
 
-namespace interlock::nvvm {
+namespace interlock::lowering {
 namespace {
 
 /// What an operation needs of the chip, or the pass that should have lowered it.
 struct Need {
-  enum Kind { nothing, clusters, asyncBarrier, launchControl, dependentLaunch, lowered } kind = nothing;
+  enum Kind { nothing, clusters, remoteShared, asyncBarrier, launchControl, dependentLaunch, lowered } kind = nothing;
   const char *pass = nullptr;
 };
 
@@ -30,11 +30,11 @@ Need needOf(Operation *op) {
   if (isa<sync::ClusterArriveOp, sync::ClusterWaitOp, sync::InitFenceOp>(op))
     return {Need::clusters};
   if (auto arrive = dyn_cast<sync::BarrierArriveOp>(op))
-    return {arrive.getRank() ? Need::clusters : Need::nothing};
+    return {arrive.getRank() ? Need::remoteShared : Need::nothing};
   if (isa<sync::TryCancelOp, sync::IsCanceledOp, sync::CanceledCtaOp>(op))
     return {Need::launchControl};
   if (isa<sync::StoreAsyncOp>(op))
-    return {Need::clusters};
+    return {Need::remoteShared};
   if (isa<sync::BarrierExpectTxOp, sync::BulkCopyOp, sync::BulkCommitOp, sync::BulkWaitOp, sync::ProxyFenceOp>(op))
     return {Need::asyncBarrier};
   if (isa<sync::DependencyWaitOp, sync::LaunchDependentsOp>(op))
@@ -53,7 +53,12 @@ LogicalResult checkNeed(Operation *op, const TargetInfo &target) {
     return op->emitError() << "expected " << op->getName() << " to have been lowered by " << need.pass << ", got one";
   if (need.kind == Need::clusters && !target.clusters)
     return refuse(op, "thread-block clusters", target);
-  if (need.kind == Need::asyncBarrier && !target.asyncBarrier)
+  if (need.kind == Need::remoteShared && !target.clusters)
+    return refuse(op, "thread-block clusters", target);
+  if (need.kind == Need::remoteShared && !target.remoteShared)
+    return refuse(op, "access to the shared memory of a cluster's other CTAs", target);
+  // An AMD chip copies in program order, and completes on a barrier that is a word of shared memory.
+  if (need.kind == Need::asyncBarrier && !target.asyncBarrier && !target.isAMD())
     return refuse(op, "asynchronous copies that complete on barriers", target);
   if (need.kind == Need::launchControl && !hasLaunchControl(target))
     return refuse(op, "cluster launch control", target);
@@ -71,6 +76,12 @@ LogicalResult checkProxies(sync::ProxyFenceOp op) {
                         << stringifyProxy(op.getFirst()) << " and " << stringifyProxy(op.getSecond());
 }
 
+LogicalResult checkVendor(ModuleOp module, const TargetInfo &target, StringRef vendor) {
+  if (StringRef(target.vendor) == vendor)
+    return success();
+  return module.emitError() << "expected a chip of " << vendor << ", got " << StringRef(target.name);
+}
+
 LogicalResult checkKernel(func::FuncOp function, const TargetInfo &target) {
   if (!function->hasAttr(ep::blockThreadsAttrName))
     return function.emitError() << "expected a kernel to say how many threads its CTAs have by `"
@@ -86,13 +97,17 @@ LogicalResult checkKernel(func::FuncOp function, const TargetInfo &target) {
 
 } // namespace
 
-int64_t clusterSize(Operation *op) {
-  while (op && !op->hasAttr(ep::clusterAttrName))
+int64_t kernelNumber(Operation *op, StringRef attribute, int64_t otherwise) {
+  while (op && !op->hasAttr(attribute))
     op = op->getParentOp();
-  return op ? op->getAttrOfType<IntegerAttr>(ep::clusterAttrName).getInt() : 1;
+  return op ? op->getAttrOfType<IntegerAttr>(attribute).getInt() : otherwise;
 }
 
-LogicalResult checkFeatures(ModuleOp module, const TargetInfo &target) {
+int64_t clusterSize(Operation *op) { return kernelNumber(op, ep::clusterAttrName, 1); }
+
+LogicalResult checkFeatures(ModuleOp module, const TargetInfo &target, StringRef vendor) {
+  if (failed(checkVendor(module, target, vendor)))
+    return failure();
   bool good = true;
   module.walk([&](Operation *op) {
     good &= succeeded(checkNeed(op, target));
@@ -104,4 +119,4 @@ LogicalResult checkFeatures(ModuleOp module, const TargetInfo &target) {
   return success(good);
 }
 
-} // namespace interlock::nvvm
+} // namespace interlock::lowering

@@ -1,8 +1,8 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// Where a thread is, addresses, accesses to memory, and what passes between the lanes of a warp.
+// Where a thread is, packets that bypass a cache, and what passes between the lanes of a warp.
 #include "compiler/Conversion/InlinePTX.h"
-#include "compiler/Conversion/Lowering.h"
+#include "compiler/Conversion/ToNVVM.h"
 
 using namespace mlir;
 
@@ -47,42 +47,10 @@ Replacement lowerClusterRank(ep::ClusterRankOp op, ep::ClusterRankOp::Adaptor, B
 }
 
 //===----------------------------------------------------------------------===//
-// Addresses
-//===----------------------------------------------------------------------===//
-
-LLVM::LLVMPointerType globalPointer(Builder &b) { return LLVM::LLVMPointerType::get(b.getContext(), globalSpace); }
-
-Replacement lowerOffset(ep::OffsetOp, ep::OffsetOp::Adaptor operands, Builder &b, const Context &) {
-  Value base = operands.getPointer();
-  return {LLVM::GEPOp::create(b, base.getType(), b.getI8Type(), base, ArrayRef<LLVM::GEPArg>{operands.getBytes()})};
-}
-Replacement lowerGlobalPtr(ep::GlobalPtrOp, ep::GlobalPtrOp::Adaptor operands, Builder &b, const Context &) {
-  return {LLVM::IntToPtrOp::create(b, globalPointer(b), operands.getAddress())};
-}
-Replacement lowerPeerPtr(ep::PeerPtrOp, ep::PeerPtrOp::Adaptor operands, Builder &b, const Context &) {
-  Value rank = LLVM::ZExtOp::create(b, b.getI64Type(), operands.getRank());
-  Value skipped = LLVM::MulOp::create(b, rank, operands.getStride());
-  Value window = LLVM::AddOp::create(b, operands.getWindow(), skipped);
-  Value address = LLVM::AddOp::create(b, window, operands.getOffset());
-  return {LLVM::IntToPtrOp::create(b, globalPointer(b), address)};
-}
-
-//===----------------------------------------------------------------------===//
-// Accesses. None is marked invariant or non-aliasing, so none can become ld.global.nc, which peers' writes would
-// escape.
+// Packets
 //===----------------------------------------------------------------------===//
 
 constexpr unsigned packetBytes = 16;
-
-Replacement lowerLoad(ep::LoadOp op, ep::LoadOp::Adaptor operands, Builder &b, const Context &) {
-  Type type = op.getResult().getType();
-  return {LLVM::LoadOp::create(b, type, operands.getPointer(), type.getIntOrFloatBitWidth() / 8)};
-}
-Replacement lowerStore(ep::StoreOp op, ep::StoreOp::Adaptor operands, Builder &b, const Context &) {
-  unsigned bytes = op.getValue().getType().getIntOrFloatBitWidth() / 8;
-  LLVM::StoreOp::create(b, operands.getValue(), operands.getPointer(), bytes);
-  return {};
-}
 
 /// LLVM has no way to say that a line needs no place in L1 (PTX ISA, "ld", `.level::eviction_priority`).
 Value loadStreaming(Builder &b, Value pointer) {
@@ -129,16 +97,8 @@ Value shuffleWord(Builder &b, Value value, Value lane) {
   return NVVM::ShflOp::create(b, value.getType(), b.constant(allLanes), value, lane, b.constant(wholeWarp), kind,
                               UnitAttr());
 }
-Replacement lowerShuffle(ep::ShuffleOp op, ep::ShuffleOp::Adaptor operands, Builder &b, const Context &) {
-  if (!op.getValue().getType().isInteger(64))
-    return {shuffleWord(b, operands.getValue(), operands.getLane())};
-  Type i32 = b.getI32Type(), i64 = b.getI64Type();
-  Value half = b.constant(32, 64);
-  Value low = LLVM::TruncOp::create(b, i32, operands.getValue());
-  Value high = LLVM::TruncOp::create(b, i32, LLVM::LShrOp::create(b, operands.getValue(), half));
-  low = LLVM::ZExtOp::create(b, i64, shuffleWord(b, low, operands.getLane()));
-  high = LLVM::ZExtOp::create(b, i64, shuffleWord(b, high, operands.getLane()));
-  return {LLVM::OrOp::create(b, low, LLVM::ShlOp::create(b, high, half))};
+Replacement lowerShuffle(ep::ShuffleOp, ep::ShuffleOp::Adaptor operands, Builder &b, const Context &) {
+  return {byWords(b, operands.getValue(), [&](Value word) { return shuffleWord(b, word, operands.getLane()); })};
 }
 
 /// Each step adds the sum that the lane `distance` below has so far; lanes without one below add nothing.
@@ -159,8 +119,7 @@ Replacement lowerScan(ep::ScanOp, ep::ScanOp::Adaptor operands, Builder &b, cons
 
 void addEPPatterns(RewritePatternSet &patterns, const Context &context) {
   add(patterns, context, lowerThreadId, lowerLaneId, lowerWarpId, lowerCtaId, lowerCtaCount, lowerClusterId,
-      lowerClusterCount, lowerClusterRank, lowerOffset, lowerGlobalPtr, lowerPeerPtr, lowerLoad, lowerStore,
-      lowerPacketLoad, lowerPacketStore, lowerBallot, lowerShuffle, lowerScan);
+      lowerClusterCount, lowerClusterRank, lowerPacketLoad, lowerPacketStore, lowerBallot, lowerShuffle, lowerScan);
 }
 
 } // namespace interlock::nvvm

@@ -10,7 +10,7 @@
 
 using namespace mlir;
 
-namespace interlock::nvvm {
+namespace interlock::lowering {
 namespace {
 
 /// Whether the signal has reached the value, by one relaxed read.
@@ -20,7 +20,7 @@ Value look(ImplicitLocOpBuilder &b, sync::SignalWaitOp op) {
   return arith::CmpIOp::create(b, arith::CmpIPredicate::uge, seen, op.getValue());
 }
 
-void expand(sync::SignalWaitOp op) {
+void expand(sync::SignalWaitOp op, function_ref<void(ImplicitLocOpBuilder &)> pause) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   Type i1 = b.getI1Type();
   Value first = look(b, op);
@@ -39,6 +39,8 @@ void expand(sync::SignalWaitOp op) {
   Value missing = arith::XOrIOp::create(b, reached, arith::ConstantIntOp::create(b, 1, 1));
   scf::ConditionOp::create(b, arith::AndIOp::create(b, missing, inTime), ValueRange{reached});
   b.createBlock(&loop.getAfter(), {}, {i1}, {op.getLoc()});
+  if (pause)
+    pause(b);
   scf::YieldOp::create(b);
   b.setInsertionPointAfter(loop);
   scf::YieldOp::create(b, loop.getResults());
@@ -52,11 +54,11 @@ void expand(sync::SignalWaitOp op) {
 
 } // namespace
 
-void expandPolls(ModuleOp module) {
+void expandPolls(ModuleOp module, function_ref<void(ImplicitLocOpBuilder &)> pause) {
   SmallVector<sync::SignalWaitOp> waits;
   module.walk([&](sync::SignalWaitOp op) { waits.push_back(op); });
   for (sync::SignalWaitOp op : waits)
-    expand(op);
+    expand(op, pause);
 }
 
-} // namespace interlock::nvvm
+} // namespace interlock::lowering

@@ -1,6 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the parts of the conversion to NVVM share: the target, the converted types, and a pattern made of a function.
+// What the conversions to NVVM and to ROCDL share: the target, the converted types, a pattern made of a function, and
+// the lowerings that need nothing of a target's dialect.
 #pragma once
 
 #include "dialects/EP/EP.h"
@@ -10,15 +11,16 @@
 
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Transforms/DialectConversion.h"
 
-namespace interlock::nvvm {
+namespace interlock::lowering {
 
-/// Address spaces of the NVPTX back end.
-inline constexpr unsigned globalSpace = 1, sharedSpace = 3, sharedClusterSpace = 7;
+/// Address spaces of both back ends.
+inline constexpr unsigned globalSpace = 1, sharedSpace = 3;
+
+struct Builder;
 
 /// What every lowering may look at.
 struct Context {
@@ -26,6 +28,8 @@ struct Context {
   const mlir::LLVMTypeConverter *types;
   /// Storage made so far, for unique names. Patterns run one after another.
   unsigned *storageCount;
+  /// Called before each operation is lowered, if set.
+  void (*before)(mlir::Operation *op, Builder &b) = nullptr;
 };
 
 /// The builder of a lowering: a rewriter that knows its location.
@@ -56,6 +60,8 @@ public:
   mlir::LogicalResult matchAndRewrite(OpT op, Adaptor adaptor,
                                       mlir::ConversionPatternRewriter &rewriter) const override {
     Builder builder(op.getLoc(), rewriter);
+    if (context.before)
+      context.before(op, builder);
     rewriter.replaceOp(op, function(op, adaptor, builder, context));
     return mlir::success();
   }
@@ -79,17 +85,48 @@ void add(mlir::RewritePatternSet &patterns, const Context &context, Functions...
 /// The CTAs of a cluster of the kernel around `op`; 1 if the kernel has no clusters.
 int64_t clusterSize(mlir::Operation *op);
 
+/// A number that the kernel around `op` states by an attribute, or `otherwise`.
+int64_t kernelNumber(mlir::Operation *op, llvm::StringRef attribute, int64_t otherwise);
+
 /// Diagnoses, with one sentence each, everything in the module that cannot be converted for the chip: operations that
-/// an earlier pass should have lowered, features that the chip lacks, kernels without their attributes.
-mlir::LogicalResult checkFeatures(mlir::ModuleOp module, const TargetInfo &target);
+/// an earlier pass should have lowered, features that the chip lacks, kernels without their attributes, a chip of
+/// another vendor than the conversion's.
+mlir::LogicalResult checkFeatures(mlir::ModuleOp module, const TargetInfo &target, llvm::StringRef vendor);
 
 /// Replaces operations that stand for a loop by one: sync.signal_wait becomes relaxed reads and an acquire fence after
-/// them. Run before control flow is lowered.
-void expandPolls(mlir::ModuleOp module);
+/// them. Run before control flow is lowered. `pause`, if given, is called to add what a thread does between two reads.
+void expandPolls(mlir::ModuleOp module, llvm::function_ref<void(mlir::ImplicitLocOpBuilder &)> pause = {});
 
-void addSyncBarrierPatterns(mlir::RewritePatternSet &patterns, const Context &context);
-void addSyncMemoryPatterns(mlir::RewritePatternSet &patterns, const Context &context);
-void addEPPatterns(mlir::RewritePatternSet &patterns, const Context &context);
+/// The chip that an option names, or else the module; a diagnostic if neither does.
+mlir::FailureOr<TargetInfo> chipOf(mlir::ModuleOp module, const std::string &option);
+
+/// What a conversion has of its own.
+struct TargetLowering {
+  llvm::StringRef dialect; ///< stays
+  void (*addPatterns)(mlir::RewritePatternSet &, const Context &);
+  void (*before)(mlir::Operation *op, Builder &b) = nullptr; ///< see Context
+};
+
+/// Lowers control flow to branches, then converts every operation.
+mlir::LogicalResult convertModule(mlir::ModuleOp module, const TargetInfo &target, const TargetLowering &own);
+
+/// The attributes of a kernel that no conversion leaves standing.
+void dropKernelAttributes(mlir::LLVM::LLVMFuncOp kernel);
+
+int64_t bytesOf(mlir::Type type);
+mlir::LLVM::AtomicOrdering ordering(sync::Sem sem);
+
+/// The scope as the chip has it: without clusters, cluster becomes gpu, with a remark.
+sync::Scope chipScope(mlir::Operation *op, sync::Scope scope, const Context &context);
+
+/// The address of a new global in shared memory. What such a global holds at start is undefined, so it has no
+/// initializer.
+mlir::Value makeStorage(mlir::Operation *op, mlir::Type type, uint64_t align, Builder &b, const Context &context);
+
+/// A 64-bit value goes through a lane exchange of words in two halves.
+mlir::Value byWords(Builder &b, mlir::Value value, llvm::function_ref<mlir::Value(mlir::Value)> exchange);
+
+void addMemoryPatterns(mlir::RewritePatternSet &patterns, const Context &context);
 void addElementPatterns(mlir::RewritePatternSet &patterns, const Context &context);
 
-} // namespace interlock::nvvm
+} // namespace interlock::lowering

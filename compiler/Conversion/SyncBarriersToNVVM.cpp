@@ -1,10 +1,8 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// Shared storage, mbarriers, asynchronous copies and barriers of threads.
+// Mbarriers, asynchronous copies and barriers of threads.
 #include "compiler/Conversion/InlinePTX.h"
-#include "compiler/Conversion/Lowering.h"
-
-#include "mlir/IR/SymbolTable.h"
+#include "compiler/Conversion/ToNVVM.h"
 
 using namespace mlir;
 
@@ -19,29 +17,8 @@ NVVM::MemScopeKind barrierScope(sync::Scope scope) {
 bool isRelaxed(sync::Sem sem) { return sem == sync::Sem::relaxed; }
 
 //===----------------------------------------------------------------------===//
-// Storage
+// Barriers
 //===----------------------------------------------------------------------===//
-
-/// The address of a new global in shared memory. What such a global holds at start is undefined, so it has no
-/// initializer.
-Value makeStorage(Operation *op, Type type, uint64_t align, Builder &b, const Context &context) {
-  auto module = op->getParentOfType<ModuleOp>();
-  auto kernel = op->getParentOfType<FunctionOpInterface>();
-  std::string name = (kernel.getName() + "_shared_" + Twine((*context.storageCount)++)).str();
-  {
-    OpBuilder::InsertionGuard restore(b);
-    b.setInsertionPointToStart(module.getBody());
-    LLVM::GlobalOp::create(b, type, /*isConstant=*/false, LLVM::Linkage::Internal, name, Attribute(), align,
-                           sharedSpace);
-  }
-  auto pointer = LLVM::LLVMPointerType::get(b.getContext(), sharedSpace);
-  return LLVM::AddressOfOp::create(b, pointer, name);
-}
-
-Replacement lowerSharedAlloc(sync::SharedAllocOp op, sync::SharedAllocOp::Adaptor, Builder &b, const Context &context) {
-  Type bytes = LLVM::LLVMArrayType::get(b.getI8Type(), op.getBytes());
-  return {makeStorage(op, bytes, op.getAlign(), b, context)};
-}
 
 Replacement lowerBarrierAlloc(sync::BarrierAllocOp op, sync::BarrierAllocOp::Adaptor, Builder &b,
                               const Context &context) {
@@ -56,10 +33,6 @@ Replacement lowerBarrierAt(sync::BarrierAtOp, sync::BarrierAtOp::Adaptor operand
   Value first = operands.getBarrier();
   return {LLVM::GEPOp::create(b, first.getType(), b.getI64Type(), first, ArrayRef<LLVM::GEPArg>{operands.getIndex()})};
 }
-
-//===----------------------------------------------------------------------===//
-// Barriers
-//===----------------------------------------------------------------------===//
 
 /// The same place in the shared memory of the cluster's CTA of rank `rank` (PTX ISA, "mapa").
 Value mapToRank(Builder &b, Value pointer, Value rank) {
@@ -217,10 +190,9 @@ Replacement lowerClusterWait(sync::ClusterWaitOp, sync::ClusterWaitOp::Adaptor, 
 } // namespace
 
 void addSyncBarrierPatterns(RewritePatternSet &patterns, const Context &context) {
-  add(patterns, context, lowerSharedAlloc, lowerBarrierAlloc, lowerBarrierAt, lowerBarrierInit, lowerBarrierArrive,
-      lowerBarrierExpectTx, lowerBarrierTryWait, lowerStoreAsync, lowerBulkCopy, lowerBulkCommit, lowerBulkWait,
-      lowerTryCancel, lowerIsCanceled, lowerCanceledCta, lowerCtaBarrier, lowerWarpBarrier, lowerClusterArrive,
-      lowerClusterWait);
+  add(patterns, context, lowerBarrierAlloc, lowerBarrierAt, lowerBarrierInit, lowerBarrierArrive, lowerBarrierExpectTx,
+      lowerBarrierTryWait, lowerStoreAsync, lowerBulkCopy, lowerBulkCommit, lowerBulkWait, lowerTryCancel,
+      lowerIsCanceled, lowerCanceledCta, lowerCtaBarrier, lowerWarpBarrier, lowerClusterArrive, lowerClusterWait);
 }
 
 } // namespace interlock::nvvm

@@ -3,20 +3,12 @@
 // Fences, signals, atomics and the clock. LLVM keeps the order and scope of loads, stores and fences; it does not keep
 // those of atomicrmw, so atomics are inline PTX.
 #include "compiler/Conversion/InlinePTX.h"
-#include "compiler/Conversion/Lowering.h"
+#include "compiler/Conversion/ToNVVM.h"
 
 using namespace mlir;
 
 namespace interlock::nvvm {
 namespace {
-
-/// On a chip without clusters a CTA is its own cluster; gpu scope includes that and everything a reader may have meant.
-sync::Scope chipScope(Operation *op, sync::Scope scope, const Context &context) {
-  if (scope != sync::Scope::cluster || context.target.clusters)
-    return scope;
-  op->emitRemark() << StringRef(context.target.name) << " has no clusters: scope cluster widened to gpu";
-  return sync::Scope::gpu;
-}
 
 /// How LLVM names a scope for the NVPTX back end; none is the whole system.
 StringRef syncScope(sync::Scope scope) {
@@ -31,22 +23,6 @@ StringRef syncScope(sync::Scope scope) {
     return "";
   }
   return "";
-}
-
-LLVM::AtomicOrdering ordering(sync::Sem sem) {
-  switch (sem) {
-  case sync::Sem::relaxed:
-    return LLVM::AtomicOrdering::monotonic;
-  case sync::Sem::acquire:
-    return LLVM::AtomicOrdering::acquire;
-  case sync::Sem::release:
-    return LLVM::AtomicOrdering::release;
-  case sync::Sem::acq_rel:
-    return LLVM::AtomicOrdering::acq_rel;
-  case sync::Sem::sc:
-    return LLVM::AtomicOrdering::seq_cst;
-  }
-  return LLVM::AtomicOrdering::seq_cst;
 }
 
 bool oneSided(sync::Sem sem) { return sem == sync::Sem::acquire || sem == sync::Sem::release; }
@@ -83,8 +59,6 @@ Replacement lowerInitFence(sync::InitFenceOp, sync::InitFenceOp::Adaptor, Builde
   NVVM::FenceMbarrierInitOp::create(b);
   return {};
 }
-
-unsigned bytesOf(Type type) { return type.getIntOrFloatBitWidth() / 8; }
 
 Replacement lowerSignalSet(sync::SignalSetOp op, sync::SignalSetOp::Adaptor operands, Builder &b,
                            const Context &context) {

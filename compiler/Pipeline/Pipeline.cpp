@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -19,6 +20,7 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/ROCDL/ROCDLToLLVMIRTranslation.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -81,14 +83,17 @@ void addVerifyPasses(OpPassManager &passes, const PipelineOptions &options) {
 void addLoweringPasses(OpPassManager &passes, const PipelineOptions &options) {
   passes.addNestedPass<func::FuncOp>(createLowerHandoffs());
   LowerWaitsOptions waits;
-  // A chip without restricted fences has only one way to wait; on the others each kernel says its own.
-  if (!options.target.restrictedFence)
+  // An NVIDIA chip without restricted fences has only one way to wait; on the others each kernel says its own.
+  if (!options.target.restrictedFence && !options.target.isAMD())
     waits.strategy = std::string(name(WaitStrategy::acquire));
   passes.addNestedPass<func::FuncOp>(createLowerWaits(waits));
-  ConvertInterlockToNVVMOptions convert;
-  convert.chip = std::string(options.target.name);
-  // What it leaves to clean up LLVM cleans up anyway: with canonicalisation here every PTX text came out the same.
-  passes.addPass(createConvertInterlockToNVVM(convert));
+  // What the conversion leaves to clean up LLVM cleans up anyway: with canonicalisation here every PTX text came out
+  // the same.
+  std::string chip(options.target.name);
+  if (options.target.isAMD())
+    passes.addPass(createConvertInterlockToROCDL({chip}));
+  else
+    passes.addPass(createConvertInterlockToNVVM({chip}));
 }
 
 void registerPassesAndPipelines() {
@@ -96,16 +101,18 @@ void registerPassesAndPipelines() {
   registerConversionPasses();
   registerPipeline("interlock-expand", "Stage module to an expanded, folded kernel", addExpandPasses);
   registerPipeline("interlock-verify", "Infer the scopes of hand-offs and judge them", addVerifyPasses);
-  registerPipeline("interlock-lower", "Checked kernel to the LLVM and NVVM dialects", addLoweringPasses);
+  registerPipeline("interlock-lower", "Checked kernel to the LLVM dialect and the chip's", addLoweringPasses);
 }
 
 void registerDialects(DialectRegistry &registry) {
   registry.insert<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, LLVM::LLVMDialect, math::MathDialect,
-                  NVVM::NVVMDialect, scf::SCFDialect, vector::VectorDialect, sync::SyncDialect, ep::EPDialect>();
+                  NVVM::NVVMDialect, ROCDL::ROCDLDialect, scf::SCFDialect, vector::VectorDialect, sync::SyncDialect,
+                  ep::EPDialect>();
   func::registerInlinerExtension(registry);
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
   registerNVVMDialectTranslation(registry);
+  registerROCDLDialectTranslation(registry);
 }
 
 } // namespace interlock

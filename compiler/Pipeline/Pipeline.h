@@ -20,7 +20,7 @@ struct PipelineOptions {
 void addExpandPasses(mlir::OpPassManager &passes, const PipelineOptions &options);
 /// Scopes inferred and judged.
 void addVerifyPasses(mlir::OpPassManager &passes, const PipelineOptions &options);
-/// Hand-offs → barriers → waits → LLVM and NVVM dialects.
+/// Hand-offs → barriers → waits → LLVM dialect and NVVM or ROCDL, as the target has.
 void addLoweringPasses(mlir::OpPassManager &passes, const PipelineOptions &options);
 
 /// Makes every pass of ours, and the pipelines `interlock-expand`, `interlock-verify` and `interlock-lower`, known to

@@ -3,6 +3,8 @@
 // Drives LLVM directly, so that every intermediate step can be shown.
 #include "compiler/Target/NVPTX.h"
 
+#include "compiler/Target/Optimise.h"
+
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -14,19 +16,9 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
-#include "llvm/Transforms/InstCombine/InstCombine.h"
-#include "llvm/Transforms/Scalar/EarlyCSE.h"
-#include "llvm/Transforms/Scalar/GVN.h"
-#include "llvm/Transforms/Scalar/IndVarSimplify.h"
-#include "llvm/Transforms/Scalar/LICM.h"
-#include "llvm/Transforms/Scalar/LoopPassManager.h"
-#include "llvm/Transforms/Scalar/LoopRotation.h"
-#include "llvm/Transforms/Scalar/LoopUnrollPass.h"
-#include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
 #include <mutex>
@@ -86,36 +78,6 @@ void initialiseLLVM() {
   });
 }
 
-/// What pays on our kernels, which come as one function in SSA form: the default -O2 pipeline takes more than twice the
-/// time and yields as many instructions (bench/results/compile.json has the time, bench/results/single_gpu.json the
-/// speed).
-llvm::FunctionPassManager optimisations() {
-  // One round of InstCombine: a second one found nothing worth its time.
-  auto instCombine = [] {
-    return llvm::InstCombinePass(llvm::InstCombineOptions().setMaxIterations(1).setVerifyFixpoint(false));
-  };
-  llvm::FunctionPassManager passes;
-  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
-  passes.addPass(llvm::SimplifyCFGPass());
-  passes.addPass(instCombine());
-  llvm::LoopPassManager rotate;
-  rotate.addPass(llvm::LoopRotatePass());
-  rotate.addPass(llvm::LICMPass(llvm::LICMOptions()));
-  passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(rotate), /*UseMemorySSA=*/true));
-  passes.addPass(llvm::SimplifyCFGPass());
-  llvm::LoopPassManager unroll;
-  unroll.addPass(llvm::IndVarSimplifyPass());
-  unroll.addPass(llvm::LoopFullUnrollPass());
-  passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(unroll)));
-  passes.addPass(llvm::GVNPass());
-  passes.addPass(instCombine());
-  llvm::LoopPassManager hoist;
-  hoist.addPass(llvm::LICMPass(llvm::LICMOptions()));
-  passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(hoist), /*UseMemorySSA=*/true));
-  passes.addPass(llvm::SimplifyCFGPass());
-  return passes;
-}
-
 /// Makes LLVM carry each operation's place to its instructions. `DebugDirectivesOnly` asks for nothing but .loc: with
 /// line tables of its own the back end would mark the PTX as made for debugging, and ptxas would not optimise it.
 void keepPlaces(ModuleOp lowered) {
@@ -149,23 +111,6 @@ std::string textOf(const llvm::Module &module, bool keepLines) {
   llvm::StripDebugInfo(*bare);
   stream << *bare;
   return text;
-}
-
-void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager sccs;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(sccs);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, sccs, modules);
-  llvm::FunctionPassManager passes = optimisations();
-  for (llvm::Function &function : module)
-    if (!function.isDeclaration())
-      passes.run(function, functions);
 }
 
 } // namespace

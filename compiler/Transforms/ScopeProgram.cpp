@@ -4,6 +4,8 @@
 #include "compiler/Transforms/ScopeEvents.h"
 #include "dialects/EP/EP.h"
 
+#include "interlock/spec.hpp"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
@@ -98,6 +100,8 @@ public:
     auto cluster = function->getAttrOfType<IntegerAttr>(ep::clusterAttrName);
     program.clusterSize = cluster ? uint32_t(cluster.getInt()) : 0;
     program.threads = uint32_t(blockThreads());
+    program.warpWidth = warpWidth();
+    roles = Roles(program.warpWidth);
     program.complete = true;
     collectWindowUses();
     open(Actor());
@@ -115,6 +119,13 @@ private:
   int64_t blockThreads() {
     auto threads = function->getAttrOfType<IntegerAttr>(ep::blockThreadsAttrName);
     return threads ? threads.getInt() : 1024;
+  }
+
+  uint32_t warpWidth() {
+    auto module = function->getParentOfType<ModuleOp>();
+    auto chip = module ? module->getAttrOfType<StringAttr>(ep::targetAttrName) : StringAttr();
+    Result<TargetInfo> target = findTarget(chip ? std::string_view(chip.getValue()) : std::string_view());
+    return target ? target->warpWidth : 32;
   }
 
   //===--------------------------------------------------------------------===//

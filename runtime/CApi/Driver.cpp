@@ -49,7 +49,12 @@ Result<std::unique_ptr<Driver>> openDriver(const ilk_driver_options &options) {
     auto cuda = openCuda(modules);
     if (cuda || options.kind == ILK_DRIVER_CUDA)
       return cuda;
-  } else if (options.kind != ILK_DRIVER_EMULATOR) {
+  }
+  if (options.kind == ILK_DRIVER_HIP || options.kind == ILK_DRIVER_ANY) {
+    auto hip = openHip({.modules = modules});
+    if (hip || options.kind == ILK_DRIVER_HIP)
+      return hip;
+  } else if (options.kind != ILK_DRIVER_CUDA && options.kind != ILK_DRIVER_EMULATOR) {
     return makeError(Code::badInput, fmt::format("expected one of the kinds of drivers, got {}", options.kind));
   }
   EmulatorOptions emulator;

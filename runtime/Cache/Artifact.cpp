@@ -16,16 +16,18 @@ Result<Artifact> makeArtifact(const KernelSpec &spec, std::string text, std::str
   auto hasCount = [&](const char *field) {
     return has(field, &nlohmann::json::is_number_unsigned) && json[field].get<uint64_t>() <= UINT32_MAX;
   };
+  Result<TargetInfo> target = findTarget(spec.target);
+  bool amd = target && target->isAMD();
   bool complete = json.is_object() && has("entry", &nlohmann::json::is_string) &&
-                  has("ptx_isa", &nlohmann::json::is_string) && hasCount("block_threads") && hasCount("cluster") &&
-                  hasCount("shared_bytes") && has("cooperative", &nlohmann::json::is_boolean);
+                  (amd || has("ptx_isa", &nlohmann::json::is_string)) && hasCount("block_threads") &&
+                  hasCount("cluster") && hasCount("shared_bytes") && has("cooperative", &nlohmann::json::is_boolean);
   if (!complete || artifact.text.empty())
     return makeError(Code::internal,
                      "expected the compiler to state a kernel's text and launch facts, got an incomplete "
                      "answer: a compiler of this version would do");
   LaunchFacts &facts = artifact.facts;
   facts.entry = json["entry"];
-  facts.ptxIsa = json["ptx_isa"];
+  facts.ptxIsa = amd ? "" : json["ptx_isa"].get<std::string>();
   facts.blockThreads = json["block_threads"];
   facts.cluster = json["cluster"];
   facts.sharedBytes = json["shared_bytes"];

@@ -14,7 +14,7 @@ namespace interlock {
 /// What a launch needs to know of a kernel.
 struct LaunchFacts {
   std::string entry;                       ///< name of the kernel in the text
-  std::string ptxIsa;                      ///< "8.6"
+  std::string ptxIsa;                      ///< "8.6"; empty for AMD chips
   uint32_t blockThreads = 0;               ///< threads per CTA that the kernel was made for
   uint32_t cluster = 1;                    ///< CTAs per cluster
   uint32_t sharedBytes = 0;                ///< static shared memory per CTA
@@ -27,8 +27,8 @@ struct Artifact {
   /// The canonical form of the source that it was made of (SourceRequest.h), which takes the spec's place: of the spec
   /// only the target counts then. Empty: it was made of the spec.
   std::string source;
-  std::string text;    ///< PTX
-  std::string binary;  ///< cubin, or empty: the driver assembles the text
+  std::string text;    ///< PTX, or AMDGCN assembly
+  std::string binary;  ///< cubin, or empty: the driver assembles the text; or hsaco
   nlohmann::json meta; ///< the compiler's `meta` part: facts, remarks, findings, timings
   LaunchFacts facts;
 };

@@ -13,12 +13,19 @@ using Refusal = tl::unexpected<std::string>;
 
 constexpr ContainerKind entryKind{"ILKENTRY", 1};
 
+/// What an entry calls its text and its binary: as the compiler does for the chip.
+std::pair<const char *, const char *> partsFor(const KernelSpec &spec) {
+  Result<TargetInfo> target = findTarget(spec.target);
+  return target ? std::pair(target->textPart(), target->binaryPart()) : std::pair("text", "binary");
+}
+
 } // namespace
 
 std::string encodeEntry(const Artifact &artifact, const std::string &identity) {
+  auto [text, binary] = partsFor(artifact.spec);
   nlohmann::json manifest = {{"identity", identity},
                              {"meta", artifact.meta},
-                             {"parts", {describePart("ptx", artifact.text), describePart("cubin", artifact.binary)}}};
+                             {"parts", {describePart(text, artifact.text), describePart(binary, artifact.binary)}}};
   if (artifact.source.empty()) {
     manifest["spec"] = canonicalForm(artifact.spec);
   } else {
@@ -80,7 +87,8 @@ Decoded<Entry> decodeEntry(std::string_view bytes) {
   } else {
     return Refusal(parsed.error().message);
   }
-  auto artifact = makeArtifact(spec, std::move(parts["ptx"]), std::move(parts["cubin"]),
+  auto [text, binary] = partsFor(spec);
+  auto artifact = makeArtifact(spec, std::move(parts[text]), std::move(parts[binary]),
                                manifest->value("meta", nlohmann::json()).dump());
   if (!artifact)
     return Refusal(artifact.error().message);

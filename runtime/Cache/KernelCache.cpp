@@ -180,10 +180,13 @@ Result<Lookup> KernelCache::State::diskHit(OnDisk found, std::string reason) {
 Result<std::shared_ptr<const Artifact>> KernelCache::State::compile(const Wanted &wanted) {
   if (!wanted.source && !options.compiler)
     return makeError(Code::notFound, "expected a cached kernel, found none, and there is no compiler to make it");
+  KernelSpec spec = wanted.plainSpec();
+  ILK_ASSIGN_OR_RETURN(TargetInfo target, findTarget(spec.target));
+  const char *text = target.textPart(), *binary = target.binaryPart();
   ILK_ASSIGN_OR_RETURN(auto parts, wanted.source ? wanted.source->compile()
-                                                 : options.compiler->compile(*wanted.spec, {"ptx", "cubin", "meta"}));
-  ILK_ASSIGN_OR_RETURN(Artifact artifact, makeArtifact(wanted.plainSpec(), std::move(parts["ptx"]),
-                                                       std::move(parts["cubin"]), parts["meta"]));
+                                                 : options.compiler->compile(*wanted.spec, {text, binary, "meta"}));
+  ILK_ASSIGN_OR_RETURN(Artifact artifact,
+                       makeArtifact(spec, std::move(parts[text]), std::move(parts[binary]), parts["meta"]));
   if (wanted.source)
     artifact.source = wanted.source->form;
   return std::make_shared<const Artifact>(std::move(artifact));

@@ -12,9 +12,10 @@ namespace {
 constexpr const char *keyVersion = "interlock-key-1";
 
 std::string featuresOf(const TargetInfo &t) {
-  return fmt::format("{} {} cc={} warp={} ptx={} clusters={} async={} restricted={} shared={}", t.vendor, t.name,
-                     t.computeCapability, t.warpWidth, t.minPtxIsa, t.clusters, t.asyncBarrier, t.restrictedFence,
-                     t.maxSharedBytes);
+  return fmt::format("{} {} cc={} warp={} ptx={} clusters={} async={} restricted={} shared={} remote={} features={} "
+                     "object={} f8={}",
+                     t.vendor, t.name, t.computeCapability, t.warpWidth, t.minPtxIsa, t.clusters, t.asyncBarrier,
+                     t.restrictedFence, t.maxSharedBytes, t.remoteShared, t.features, t.codeObject, name(t.f8));
 }
 
 } // namespace

@@ -34,6 +34,30 @@ Error Api::error(const char *what, CudaResult result) const {
   return Error{Code::device, fmt::format("the CUDA driver failed to {}: {} ({})", what, words, result)};
 }
 
+CudaMemoryProperties Api::windowProperties(CudaDevice device, WindowSharing sharing) const {
+  CudaMemoryProperties properties{};
+  properties.type = memoryPinned;
+  properties.handleTypes = sharing == WindowSharing::exported ? handleDescriptor : 0;
+  properties.location = {memoryOnDevice, device};
+  return properties;
+}
+
+Status Api::requireWindows(CudaDevice device, WindowSharing sharing) const {
+  auto require = [&](int attribute, const char *what) -> Status {
+    int has = 0;
+    ILK_RETURN_IF_ERROR(check("describe a GPU", deviceGetAttribute(&has, attribute, device)));
+    if (has)
+      return {};
+    return makeError(
+        Code::unsupported,
+        fmt::format("GPU {} cannot {}: its driver or virtual machine would have to allow it", device, what));
+  };
+  ILK_RETURN_IF_ERROR(require(attributeVirtualMemory, "map memory at chosen addresses"));
+  if (sharing == WindowSharing::exported)
+    ILK_RETURN_IF_ERROR(require(attributeExportsDescriptors, "hand memory to other processes"));
+  return {};
+}
+
 uint32_t ptxIsaOfDriver(int cudaVersion) {
   struct Row {
     int cuda;

@@ -3,7 +3,7 @@
 // The CUDA driver's C interface, as far as it is used, found with dlopen: nothing of CUDA is needed to build.
 #pragma once
 
-#include "interlock/status.hpp"
+#include "interlock/device.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -70,8 +70,7 @@ struct CudaMemoryAccess {
 // Enumerators of cuda.h that are used.
 constexpr int attributeMultiprocessors = 16, attributeMajor = 75, attributeMinor = 76, attributeVirtualMemory = 102,
               attributeExportsDescriptors = 103;
-constexpr int memoryPinned = 1, memoryOnDevice = 1, memoryReadWrite = 3, memoryHandleDescriptor = 1,
-              granularityMinimum = 0;
+constexpr int memoryPinned = 1, memoryOnDevice = 1, memoryReadWrite = 3;
 constexpr int functionMaxDynamicShared = 8;
 constexpr int launchCooperative = 2, launchClusterDimension = 4, launchProgrammatic = 6;
 constexpr int jitErrorLog = 5, jitErrorLogBytes = 6;
@@ -90,6 +89,18 @@ struct Api {
   CudaResult (*funcGetParamInfo)(CudaFunction, size_t, size_t *, size_t *) = nullptr;
   /// cuFuncLoad: loads a kernel that the driver would load lazily. Null before CUDA 12.4.
   CudaResult (*funcLoad)(CudaFunction) = nullptr;
+
+  // What windows are made with (MappedWindows.h).
+  using Device = CudaDevice;
+  using Memory = CudaMemory;
+  using MemoryProperties = CudaMemoryProperties;
+  using MemoryAccess = CudaMemoryAccess;
+  static constexpr int granularityMinimum = 0, handleDescriptor = 1;
+  static constexpr bool accessByPiece = false;
+  MemoryProperties windowProperties(Device device, WindowSharing sharing) const;
+  static MemoryAccess windowAccess(Device device) { return {{memoryOnDevice, device}, memoryReadWrite}; }
+  /// Whether the device can make windows, and hand them to other processes if that is asked for.
+  Status requireWindows(Device device, WindowSharing sharing) const;
 
   /// Loads libcuda.so.1 and resolves every entry point; the library stays loaded.
   static Result<std::unique_ptr<const Api>> load();

@@ -5,8 +5,8 @@
 
 #include "interlock/spec.hpp"
 #include "runtime/Driver/CudaApi.h"
-#include "runtime/Driver/CudaWindows.h"
 #include "runtime/Driver/HandleTable.h"
+#include "runtime/Driver/MappedWindows.h"
 #include "runtime/Driver/ModuleCache.h"
 #include "runtime/Driver/PtxVersion.h"
 #include "runtime/Driver/Residency.h"
@@ -503,7 +503,7 @@ private:
   }
 
   std::unique_ptr<const Api> api;
-  CudaWindows windows;
+  MappedWindows<Api> windows;
   std::vector<DeviceState> devices;
   std::mutex mutex; ///< of `owners`
   std::map<DeviceAddress, uint32_t> owners;

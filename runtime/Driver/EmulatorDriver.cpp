@@ -252,6 +252,8 @@ Result<std::unique_ptr<Driver>> openEmulator(const EmulatorOptions &options) {
   machineOptions.devices = options.devices;
   machineOptions.residency = options.residency;
   machineOptions.seed = options.seed;
+  if (options.memory == EmulatorMemory::cached)
+    machineOptions.memory = emu::MemoryMode::cached;
   ILK_ASSIGN_OR_RETURN(std::unique_ptr<emu::Machine> machine, convert(emu::Machine::create(machineOptions)));
   return std::unique_ptr<Driver>(
       std::make_unique<ModuleCache>(std::make_unique<EmulatorDriver>(std::move(machine)), options.modules));

@@ -14,7 +14,6 @@ Result<KernelReport> planKernel(const LayerSpec &layer, KernelKind kind, const D
                                 const OperationOptions &options) {
   ILK_RETURN_IF_ERROR(validate(layer));
   ILK_ASSIGN_OR_RETURN(TargetInfo target, findTarget(device.target));
-  WaitStrategy cheapest = target.restrictedFence ? WaitStrategy::relaxedFence : WaitStrategy::acquire;
   LaunchGeometry geometry =
       defaultGeometry(layer, kind, options.cluster, device, sharing,
                       kind == KernelKind::dispatch ? options.dispatch : options.combine, options.schedule);
@@ -26,7 +25,7 @@ Result<KernelReport> planKernel(const LayerSpec &layer, KernelKind kind, const D
                  options.cluster,
                  geometry.blockThreads,
                  geometry.tileTokens,
-                 options.wait.value_or(cheapest)};
+                 options.wait.value_or(cheapestWait(target))};
   ILK_RETURN_IF_ERROR(validate(report.spec));
   if (geometry.grid % options.cluster) // not 0: validate() has seen it
     return makeError(Code::badInput, fmt::format("expected a grid of whole clusters of {} CTAs, got {}",

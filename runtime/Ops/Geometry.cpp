@@ -13,7 +13,12 @@ namespace interlock {
 namespace {
 /// What the templates do with a tile: a warp takes four packets a lane at a time, and a dispatch one item more per
 /// token for its meta row.
-constexpr uint32_t segmentBytes = 4 * 32 * 16;
+constexpr uint32_t laneBytes = 4 * 16;
+/// Lanes of a warp; a chip that is not known is refused elsewhere.
+uint32_t warpWidthOf(const std::string &chip) {
+  Result<TargetInfo> target = findTarget(chip);
+  return target ? target->warpWidth : 32;
+}
 /// Tokens per tile at most: beyond these nothing was gained. Few CTAs of a dispatch over a link have a tile each, as
 /// far as the tables go: giving out slots makes the warps meet, once a tile.
 constexpr uint32_t claimedTile = 8, dispatchTile = 32, combineTile = 16, linkCombineTile = 32;
@@ -57,11 +62,12 @@ LaunchGeometry defaultGeometry(const LayerSpec &layer, KernelKind kind, uint32_t
     asked.tileTokens = std::min(tokensPerCta, most);
   }
   if (!asked.blockThreads) {
+    uint32_t width = warpWidthOf(device.target);
     uint64_t row = combine ? combineRowBytes(layer) : rowBytes(layer);
-    uint64_t items = uint64_t(asked.tileTokens) * (ceilDiv(row, segmentBytes) + (combine ? 0 : 1));
+    uint64_t items = uint64_t(asked.tileTokens) * (ceilDiv(row, width * laneBytes) + (combine ? 0 : 1));
     bool streaming = !combine && !overLink && tokensPerCta > streamingTokens;
     uint32_t most = streaming ? streamingThreads : mostThreads;
-    asked.blockThreads = uint32_t(std::clamp<uint64_t>(std::bit_ceil(32 * items), leastThreads, most));
+    asked.blockThreads = uint32_t(std::clamp<uint64_t>(std::bit_ceil(width * items), leastThreads, most));
   }
   if (!asked.grid) {
     uint64_t tiles = std::max<uint64_t>(1, (uint64_t(layer.maxTokens) + asked.tileTokens - 1) / asked.tileTokens);

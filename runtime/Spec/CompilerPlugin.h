@@ -23,7 +23,7 @@ typedef struct ilk_compiler_request {
   const char *module_file;  /**< its name in messages, or NULL */
   const char *template_dir; /**< directory that overrides the embedded templates, or NULL */
   const char *parts;     /**< comma-separated names of the parts wanted, of stages, expanded, verified, lowered, llvm,
-                            ptx, cubin and meta */
+                            ptx and cubin (NVIDIA chips), asm and hsaco (AMD chips) and meta */
   const char *line_file; /**< file that the caller will write `expanded` to, which the lines in ptx and cubin are of; or
                             NULL: they have no lines */
 } ilk_compiler_request;
@@ -50,7 +50,10 @@ void ilk_compiler_output_free(ilk_compiler_output *out);
  *   cooperative (bool), launch_mode (string: the name of a LaunchMode; left out where it was not derived),
  *   launch_waits (array of objects of strings: the waits that decided, each with operation, at, mode and because),
  * remarks (array of strings: each downgrade, said once), findings (array of objects), timings_ms (object: step name to
- * milliseconds), assembler (string) */
+ * milliseconds), assembler (string)
+ * For an AMD chip there is no ptx_isa, and in its place code_object (its version) and what its metadata says:
+ * descriptor (string, the symbol of the kernel descriptor), vgprs, agprs, sgprs, vgpr_spills, sgpr_spills,
+ * scratch_bytes, wave_width (numbers), kernarg (object: bytes, align, arguments: array of offset, bytes and kind) */
 
 #ifdef __cplusplus
 }

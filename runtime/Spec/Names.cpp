@@ -35,6 +35,10 @@ constexpr auto launchModes = std::to_array<Named<LaunchMode>>({{LaunchMode::any,
                                                                {LaunchMode::forward, "forward"},
                                                                {LaunchMode::peers, "peers"},
                                                                {LaunchMode::cooperative, "cooperative"}});
+constexpr auto f8Kinds = std::to_array<Named<F8>>({{F8::none, "none"}, {F8::ocp, "ocp"}, {F8::fnuz, "fnuz"}});
+
+/// Version 6 adds generic targets, which are not used here, and older loaders refuse it.
+constexpr uint32_t codeObjectVersion = 5;
 
 template <typename T, size_t n> std::string_view nameOf(const std::array<Named<T>, n> &table, T value) {
   for (const Named<T> &entry : table)
@@ -71,6 +75,7 @@ std::string_view name(KernelKind value) { return nameOf(kinds, value); }
 std::string_view name(Schedule value) { return nameOf(schedules, value); }
 std::string_view name(WaitStrategy value) { return nameOf(strategies, value); }
 std::string_view name(LaunchMode value) { return nameOf(launchModes, value); }
+std::string_view name(F8 value) { return nameOf(f8Kinds, value); }
 Result<DType> parseDType(std::string_view text) { return parse(dtypes, "a dtype", text); }
 Result<KernelKind> parseKernelKind(std::string_view text) { return parse(kinds, "a kernel", text); }
 Result<Schedule> parseSchedule(std::string_view text) { return parse(schedules, "a schedule", text); }
@@ -90,9 +95,13 @@ uint32_t byteSize(DType dtype) {
 
 const std::vector<TargetInfo> &targets() {
   static const std::vector<TargetInfo> table = {
-#define ILK_TARGET(...) TargetInfo{__VA_ARGS__},
+#define ILK_NVPTX(name, capability, isa, clusters, async, restricted, shared, f8)                                      \
+  TargetInfo{name, "nvptx", capability, 32, isa, clusters, async, restricted, shared, clusters, "", 0, f8},
+#define ILK_AMDGCN(name, wave, features, clusters, shared, f8)                                                         \
+  TargetInfo{name, "amdgcn", 0, wave, 0, clusters, false, false, shared, false, features, codeObjectVersion, f8},
 #include "runtime/Spec/Targets.def"
-#undef ILK_TARGET
+#undef ILK_NVPTX
+#undef ILK_AMDGCN
   };
   return table;
 }

@@ -7,8 +7,8 @@
 
 namespace interlock {
 
-/// Bytes for the tables: a CTA's static shared memory, the same on every chip (CUDA C++ Programming Guide, "Compute
-/// Capabilities"), less what barriers, hand-offs and single words take.
+/// Bytes for the tables on NVIDIA chips: a CTA's static shared memory (CUDA C++ Programming Guide, "Compute
+/// Capabilities"; AMD's have no such limit below the CTA's own), less what barriers, hand-offs and single words take.
 constexpr uint64_t maxTableBytes = 48 * 1024 - 256;
 /// Tokens of a tile at most.
 constexpr uint32_t maxTileTokens = 1024;

@@ -119,6 +119,11 @@ Status validate(const KernelSpec &spec) {
     return refuse("expected a cluster of 1, 2, 4 or 8 CTAs, got {}", spec.cluster);
   if (spec.cluster > 1 && !target.clusters)
     return lacks("{} has no thread-block clusters: expected a cluster of 1, got {}", target.name, spec.cluster);
+  if (spec.cluster > 1 && spec.schedule == Schedule::claimed && !target.remoteShared)
+    return lacks(
+        "{} has no access to the shared memory of a cluster's other CTAs, which a claimed schedule hands tiles "
+        "through: expected a cluster of 1 or the schedule grid_stride, got a cluster of {}",
+        target.name, spec.cluster);
   if (spec.schedule == Schedule::clc && !hasLaunchControl(target))
     return lacks("{} has no cluster launch control: expected schedule grid_stride or claimed, got {}", target.name,
                  name(spec.schedule));
@@ -131,13 +136,14 @@ Status validate(const KernelSpec &spec) {
     return refuse("expected 0 stages and no programmatic launch for {}, got {}{}: they are for local kernels",
                   name(spec.kernel), spec.stages, spec.programmatic ? ", programmatic" : "");
   ILK_RETURN_IF_ERROR(requireBetween("tokens per tile", spec.tileTokens, 1, maxTileTokens));
-  if (spec.wait == WaitStrategy::relaxedFence && spec.cluster > 1 && !target.restrictedFence)
+  if (spec.wait == WaitStrategy::relaxedFence && spec.cluster > 1 && !target.restrictedFence && !target.isAMD())
     return lacks("{} has no restricted fences: expected the wait strategy acquire, got relaxed-fence", target.name);
   uint64_t shared =
       tableBytes(spec.kernel, spec.layer, spec.tileTokens, spec.blockThreads / target.warpWidth, target.warpWidth);
-  if (shared > maxTableBytes)
+  uint64_t most = target.isAMD() ? target.maxSharedBytes - 256 : maxTableBytes;
+  if (shared > most)
     return refuse("expected a tile's tables to fit {} bytes of shared memory, got {}: fewer tokens per tile would do",
-                  maxTableBytes, shared);
+                  most, shared);
   return {};
 }
 

@@ -1,6 +1,8 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 #include "runtime/Spec/WindowLayout.h"
 
+#include <cstddef>
+
 namespace interlock {
 namespace {
 
@@ -41,6 +43,38 @@ WindowLayout windowLayout(const LayerSpec &layer) {
   w.expertOut = carve.region(rows * w.outRows * w.combineRowStride);
   w.size = carve.end;
   return w;
+}
+
+#define ILK_PARAM(params, field)                                                                                       \
+  KernelParam { #field, sizeof(params::field) == 8 ? "u64" : "u32", offsetof(params, field), sizeof(params::field) }
+
+std::vector<KernelParam> kernelParams(KernelKind kind) {
+  switch (kind) {
+  case KernelKind::dispatch:
+    return {
+        ILK_PARAM(DispatchParams, window), ILK_PARAM(DispatchParams, stride),    ILK_PARAM(DispatchParams, x),
+        ILK_PARAM(DispatchParams, scales), ILK_PARAM(DispatchParams, ids),       ILK_PARAM(DispatchParams, weights),
+        ILK_PARAM(DispatchParams, slots),  ILK_PARAM(DispatchParams, timeoutNs), ILK_PARAM(DispatchParams, rank),
+        ILK_PARAM(DispatchParams, tokens), ILK_PARAM(DispatchParams, buffer),    ILK_PARAM(DispatchParams, reserved)};
+  case KernelKind::combine:
+    return {
+        ILK_PARAM(CombineParams, window),     ILK_PARAM(CombineParams, stride),    ILK_PARAM(CombineParams, out),
+        ILK_PARAM(CombineParams, outWeights), ILK_PARAM(CombineParams, ids),       ILK_PARAM(CombineParams, weights),
+        ILK_PARAM(CombineParams, slots),      ILK_PARAM(CombineParams, timeoutNs), ILK_PARAM(CombineParams, rank),
+        ILK_PARAM(CombineParams, tokens),     ILK_PARAM(CombineParams, buffer),    ILK_PARAM(CombineParams, reserved)};
+  }
+  return {};
+}
+#undef ILK_PARAM
+
+std::vector<WindowRegion> windowRegions(const LayerSpec &layer) {
+  WindowLayout w = windowLayout(layer);
+  std::vector<WindowRegion> regions = {
+      {"control", w.control, 0}, {"results", w.results, 0}, {"started", w.started, 0}, {"arrived", w.arrived, 0},
+      {"counts", w.counts, 0},   {"landing", w.landing, 0}, {"meta", w.meta, 0},       {"expert_out", w.expertOut, 0}};
+  for (size_t i = 0; i < regions.size(); ++i)
+    regions[i].bytes = (i + 1 < regions.size() ? regions[i + 1].offset : w.size) - regions[i].offset;
+  return regions;
 }
 
 } // namespace interlock

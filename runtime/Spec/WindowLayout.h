@@ -95,4 +95,20 @@ struct CombineParams {
 };
 static_assert(sizeof(DispatchParams) == 80 && sizeof(CombineParams) == 80);
 
+/// A parameter of a kernel, as whoever launches it without this library has to lay it out.
+struct KernelParam {
+  const char *name;
+  const char *type; ///< u64 or u32
+  uint32_t offset, bytes;
+};
+std::vector<KernelParam> kernelParams(KernelKind kind);
+
+/// A region of a window, by the name of its offset above; it reaches to the next one.
+struct WindowRegion {
+  const char *name;
+  uint64_t offset, bytes;
+};
+/// In the order of their offsets.
+std::vector<WindowRegion> windowRegions(const LayerSpec &layer);
+
 } // namespace interlock

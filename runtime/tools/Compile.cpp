@@ -50,8 +50,10 @@ void describe(const Lookup &found, nlohmann::json &report) {
   report["block_threads"] = artifact.facts.blockThreads;
   report["cluster"] = artifact.facts.cluster;
   report["shared_bytes"] = artifact.facts.sharedBytes;
-  report["ptx_bytes"] = artifact.text.size();
-  report["cubin_bytes"] = artifact.binary.size();
+  if (Result<TargetInfo> target = findTarget(artifact.spec.target)) {
+    report[fmt::format("{}_bytes", target->textPart())] = artifact.text.size();
+    report[fmt::format("{}_bytes", target->binaryPart())] = artifact.binary.size();
+  }
   for (const char *key : {"launch_mode", "launch_waits", "remarks", "findings"})
     if (artifact.meta.contains(key))
       report[key] = artifact.meta[key];
@@ -61,8 +63,8 @@ void describe(const Lookup &found, nlohmann::json &report) {
 Status compileModuleFile(const Context &context, const CompileFlags &flags) {
   if (flags.emit.empty() || flags.emit == "stages")
     return makeError(Code::badInput,
-                     fmt::format("expected --emit expanded, verified, lowered, llvm, ptx, cubin, sass or "
-                                 "meta with --module, got '{}': a module is not cached",
+                     fmt::format("expected --emit expanded, verified, lowered, llvm, ptx, cubin, sass, asm, "
+                                 "hsaco or meta with --module, got '{}': a module is not cached",
                                  flags.emit));
   ILK_ASSIGN_OR_RETURN(Part product, parsePart(flags.emit));
   std::error_code error;
@@ -140,6 +142,8 @@ Status compile(const Context &context, const CompileFlags &flags) {
     ILK_ASSIGN_OR_RETURN(product, parsePart(flags.emit));
   }
   ILK_ASSIGN_OR_RETURN(KernelSpec spec, flags.kernel.spec());
+  ILK_ASSIGN_OR_RETURN(TargetInfo target, findTarget(spec.target));
+  ILK_RETURN_IF_ERROR(checkPart(product, target));
   nlohmann::json report = {{"kernel", name(spec.kernel)},
                            {"target", spec.target},
                            {"schedule", name(spec.schedule)},
@@ -180,7 +184,8 @@ void addCompile(CLI::App &app, Context &context) {
   source->add_option("--module", flags->module, "MLIR file with one kernel: a product of --emit, or written by hand");
   flags->source.addTo(*command, *source);
   command->add_option("--emit", flags->emit,
-                      "stages, expanded, verified, lowered, llvm, ptx, cubin, sass or meta (default: only cache it)");
+                      "stages, expanded, verified, lowered, llvm, ptx, cubin, sass, asm, hsaco or meta (default: only "
+                      "cache it); asm and hsaco are of AMD chips, ptx, cubin and sass of NVIDIA's");
   command->add_option("-o,--output", flags->output, "file to write (default: stdout)");
   command->add_option("--templates", flags->templates, "directory of templates that override the built-in ones");
   command->callback([&context, flags] {

@@ -43,6 +43,28 @@ Part cudaDriver() {
   return part;
 }
 
+Part hipRuntime() {
+  auto driver = openHip();
+  if (!driver)
+    return {"hip_runtime", "HIP runtime", false, driver.error().message + "; kernels for AMD run in the emulator"};
+  Part part{"hip_runtime", "HIP runtime", true, {}};
+  nlohmann::json devices = nlohmann::json::array();
+  std::string names;
+  uint32_t version = 0;
+  for (uint32_t device = 0; device < (*driver)->deviceCount(); ++device) {
+    auto info = (*driver)->info(device);
+    if (!info)
+      continue;
+    version = info->driverVersion;
+    devices.push_back({{"name", info->name}, {"target", info->target}, {"multiprocessors", info->multiprocessors}});
+    names += fmt::format("{}{} ({}, {} multiprocessors)", names.empty() ? "" : ", ", info->name, info->target,
+                         info->multiprocessors);
+  }
+  part.detail = fmt::format("version {}: {}", version, names);
+  part.more = {{"devices", devices}, {"version", version}};
+  return part;
+}
+
 Part library(const char *key, const char *title, const std::vector<std::string> &names, const char *without) {
   auto path = findLibrary(names);
   return {key, title, path.has_value(), path ? *path : fmt::format("{} was not found; {}", names.back(), without)};
@@ -75,6 +97,7 @@ void addDoctor(CLI::App &app, Context &context) {
   CLI::App *command = app.add_subcommand("doctor", "say what this machine has: driver, GPUs, tools, compiler, cache");
   command->callback([&context] {
     std::vector<Part> parts = {cudaDriver(),
+                               hipRuntime(),
                                library("nvjitlink", "nvJitLink",
                                        {"libnvJitLink.so.13", "libnvJitLink.so.12", "libnvJitLink.so"},
                                        "the driver assembles PTX when it loads a kernel"),

@@ -2,6 +2,7 @@
 #include "runtime/tools/EntryView.h"
 
 #include "runtime/tools/InspectPtx.h"
+#include "runtime/tools/LaunchView.h"
 
 #include <fmt/format.h>
 
@@ -46,7 +47,7 @@ void listEntries(const Context &context, const std::vector<CachedEntry> &entries
 
 namespace {
 /// What a launch must grant, in a sentence each.
-std::string launchText(const Artifact &artifact) {
+std::string launchModeText(const Artifact &artifact) {
   auto says = [](LaunchMode mode) -> std::string_view {
     switch (mode) {
     case LaunchMode::any:
@@ -79,20 +80,33 @@ Status showEntry(const Context &context, const CachedEntry &entry) {
 }
 
 Status showArtifact(const Context &context, const CachedEntry &entry, const Artifact &artifact) {
-  ILK_ASSIGN_OR_RETURN(nlohmann::json ptx, describePtx(artifact.text, entry.key.substr(0, 16) + ".ptx"));
+  ILK_ASSIGN_OR_RETURN(TargetInfo target, findTarget(artifact.spec.target));
+  // A kernel from source has the arguments that its author gave it.
+  bool ours = artifact.source.empty();
+  nlohmann::json launch = ours ? launchView(artifact) : nlohmann::json(), ptx;
+  if (!target.isAMD()) {
+    ILK_ASSIGN_OR_RETURN(ptx, describePtx(artifact.text, entry.key.substr(0, 16) + ".ptx"));
+  }
   if (context.json) {
     nlohmann::json object = asJson(entry);
-    object["parts"] = {{"ptx", artifact.text.size()}, {"cubin", artifact.binary.size()}};
+    object["parts"] = {{target.textPart(), artifact.text.size()}, {target.binaryPart(), artifact.binary.size()}};
     object["meta"] = artifact.meta;
-    object["ptx"] = ptx;
+    if (ours)
+      object["launch"] = launch;
+    if (!target.isAMD())
+      object["ptx"] = ptx;
     print(object);
     return {};
   }
   fmt::print("{}\n{}", entry.key, entry.source.is_object() ? entry.source.dump(2) + "\n" : canonicalForm(entry.spec));
-  fmt::print("{}", launchText(artifact));
-  fmt::print("ptx {} bytes, cubin {} bytes\n", artifact.text.size(), artifact.binary.size());
+  fmt::print("{}", launchModeText(artifact));
+  fmt::print("{} {} bytes, {} {} bytes\n", target.textPart(), artifact.text.size(), target.binaryPart(),
+             artifact.binary.size());
   fmt::print("meta {}\n", artifact.meta.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
-  fmt::print("{}", asText(ptx));
+  if (ours)
+    fmt::print("{}", launchText(launch));
+  if (!target.isAMD())
+    fmt::print("{}", asText(ptx));
   return {};
 }
 

@@ -46,8 +46,9 @@ public:
         return makeError(Code::badInput,
                          fmt::format("expected a folder to write to, could not make {}", request.folder));
     }
+    ILK_RETURN_IF_ERROR(chooseParts());
     compileAnew();
-    for (const Part &part : request.parts)
+    for (const Part &part : chosen)
       ILK_RETURN_IF_ERROR(show(part));
     if (context.json)
       print({{"key", kernel.key},
@@ -71,6 +72,19 @@ private:
     notes.push_back(std::move(sentence));
   }
 
+  /// Those of the chip's vendor; one of the other's that was named is refused.
+  Status chooseParts() {
+    ILK_ASSIGN_OR_RETURN(TargetInfo target, findTarget(kernel.artifact.spec.target));
+    for (const Part &part : request.parts) {
+      Status status = checkPart(part, target);
+      if (!status && request.partsWereNamed && request.parts.size() < parts().size())
+        return status;
+      if (status)
+        chosen.push_back(part);
+    }
+    return {};
+  }
+
   /// The steps that are not cached, and in a folder PTX and cubin with lines.
   void compileAnew() {
     if (isSource()) {
@@ -78,10 +92,10 @@ private:
       return;
     }
     std::vector<std::string> wanted;
-    for (const Part &part : request.parts)
+    for (const Part &part : chosen)
       if (!part.cached)
         wanted.emplace_back(part.name);
-    bool withLines = inFolder() && std::any_of(request.parts.begin(), request.parts.end(), [](const Part &part) {
+    bool withLines = inFolder() && std::any_of(chosen.begin(), chosen.end(), [](const Part &part) {
                        return part.name == "ptx" || part.name == "cubin" || part.name == "sass";
                      });
     if (withLines)
@@ -152,7 +166,7 @@ private:
     } else if (context.json) {
       entry["text"] = *bytes;
     } else {
-      if (request.parts.size() > 1)
+      if (chosen.size() > 1)
         fmt::print("==== {} ====\n", part.name);
       fmt::print("{}{}", *bytes, bytes->empty() || bytes->back() != '\n' ? "\n" : "");
     }
@@ -167,6 +181,7 @@ private:
   const Context &context;
   const InspectedKernel &kernel;
   const InspectRequest &request;
+  std::vector<Part> chosen;
   fs::path base;
   std::map<std::string, std::string> made;
   std::optional<Error> whyNotMade;

@@ -21,7 +21,7 @@ Result<KernelSpec> KernelFlags::spec() const {
   spec.target = chip.name;
   spec.schedule = options.schedule;
   spec.cluster = options.cluster;
-  spec.wait = options.wait.value_or(chip.restrictedFence ? WaitStrategy::relaxedFence : WaitStrategy::acquire);
+  spec.wait = options.wait.value_or(cheapestWait(chip));
   // The grid is the launch's; only the geometry that is folded into the kernel matters here.
   DeviceInfo device{"", spec.target, 132, 0, 0};
   LaunchGeometry geometry =

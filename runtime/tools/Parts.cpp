@@ -16,16 +16,18 @@ namespace interlock::tool {
 
 namespace {
 constexpr Part table[] = {
-    // name        suffix            cached  binary
-    {"stages", ".stages.mlir", false, false},
-    {"expanded", ".expanded.mlir", false, false},
-    {"verified", ".verified.mlir", false, false},
-    {"lowered", ".lowered.mlir", false, false},
-    {"llvm", ".ll", false, false},
-    {"ptx", ".ptx", true, false},
-    {"cubin", ".cubin", true, true},
-    {"sass", ".sass", true, false},
-    {"meta", ".meta.json", true, false},
+    // name, suffix, cached, binary, vendor
+    {"stages", ".stages.mlir"},
+    {"expanded", ".expanded.mlir"},
+    {"verified", ".verified.mlir"},
+    {"lowered", ".lowered.mlir"},
+    {"llvm", ".ll"},
+    {"ptx", ".ptx", true, false, "nvptx"},
+    {"cubin", ".cubin", true, true, "nvptx"},
+    {"sass", ".sass", true, false, "nvptx"},
+    {"asm", ".s", true, false, "amdgcn"},
+    {"hsaco", ".hsaco", true, true, "amdgcn"},
+    {"meta", ".meta.json", true},
 };
 
 bool isMlir(const Part &part) { return part.suffix.find(".mlir") != std::string_view::npos; }
@@ -45,6 +47,14 @@ Result<Part> parsePart(std::string_view name) {
     if (part.name == name)
       return part;
   return noPart(name, "");
+}
+
+Status checkPart(const Part &part, const TargetInfo &target) {
+  if (part.vendor.empty() || part.vendor == target.vendor)
+    return {};
+  return makeError(Code::badInput, fmt::format("expected --emit {} for {}, which is an {} chip, got '{}'",
+                                               target.isAMD() ? "asm or hsaco" : "ptx, cubin or sass", target.name,
+                                               target.isAMD() ? "AMD" : "NVIDIA", part.name));
 }
 
 Result<std::vector<Part>> parseParts(const std::string &names) {
@@ -101,8 +111,10 @@ Result<std::string> sassOf(const Context &context, const std::string &binary, bo
 }
 
 Result<std::string> cachedPart(const Context &context, const Part &part, const Artifact &artifact) {
-  if (part.name == "ptx")
+  if (part.name == "ptx" || part.name == "asm")
     return artifact.text;
+  if (part.name == "hsaco")
+    return artifact.binary;
   if (part.name == "cubin")
     return cubinOf(artifact.binary);
   if (part.name == "sass")

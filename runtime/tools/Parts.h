@@ -19,6 +19,7 @@ struct Part {
   std::string_view suffix; ///< of a file that holds it
   bool cached = false; ///< kept in the artefact, or read out of what is kept there; the others are made anew each time
   bool binary = false; ///< for a file only
+  std::string_view vendor = {}; ///< whose chips have it; empty: all
 };
 
 /// In the order of the pipeline.
@@ -29,6 +30,9 @@ std::span<const Part> parts();
 /// A comma-separated list of them, in the order of the pipeline, each once; `mlir` stands for every step that is MLIR
 /// and `all` for all of them.
 [[nodiscard]] Result<std::vector<Part>> parseParts(const std::string &names);
+
+/// Refuses a part that the chip's vendor has not.
+[[nodiscard]] Status checkPart(const Part &part, const TargetInfo &target);
 
 /// The binary, or why there is none.
 [[nodiscard]] Result<std::string> cubinOf(const std::string &binary);

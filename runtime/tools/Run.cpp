@@ -24,7 +24,7 @@ struct RunFlags {
   std::string kernel;
   std::optional<uint32_t> groups;
   bool cooperative = false;
-  std::string device, target, routing = "uniform", kernels = "generated";
+  std::string device, target, routing = "uniform", kernels = "generated", memory = "sc";
   double mask = 0;
   uint32_t residency = 0, steps = 1, timeoutMs = 10'000, meetTimeoutMs = 120'000;
   uint32_t processes = 1;
@@ -35,27 +35,42 @@ struct RunFlags {
 };
 
 Result<std::unique_ptr<Driver>> openDevice(const RunFlags &flags, uint32_t ranks) {
-  if (!flags.device.empty() && flags.device != "emulator" && flags.device != "cuda")
-    return makeError(Code::badInput, fmt::format("expected --device emulator or cuda, got '{}'", flags.device));
-  if (!flags.target.empty())
-    ILK_RETURN_IF_ERROR(findTarget(flags.target));
-  if (flags.device != "emulator") {
-    auto cuda = openCuda();
-    if (!cuda && flags.device == "cuda")
-      return cuda;
-    if (cuda) {
-      ILK_ASSIGN_OR_RETURN(DeviceInfo info, (*cuda)->info(0));
+  if (!flags.device.empty() && flags.device != "emulator" && flags.device != "cuda" && flags.device != "hip")
+    return makeError(Code::badInput, fmt::format("expected --device emulator, cuda or hip, got '{}'", flags.device));
+  if (flags.memory != "sc" && flags.memory != "cached")
+    return makeError(Code::badInput, fmt::format("expected --memory sc or cached, got '{}'", flags.memory));
+  bool amd = flags.device == "hip";
+  if (!flags.target.empty()) {
+    ILK_ASSIGN_OR_RETURN(TargetInfo target, findTarget(flags.target));
+    amd |= target.isAMD();
+  }
+  if (flags.memory == "cached" && (!amd || flags.device == "hip"))
+    return makeError(Code::badInput,
+                     "expected --memory cached with --target of an AMD chip in the emulator, whose caches "
+                     "nothing keeps coherent, got another");
+  if (flags.device != "emulator" && flags.memory == "sc") {
+    bool insists = flags.device == "cuda" || flags.device == "hip";
+    auto gpu = amd ? openHip() : openCuda();
+    if (!gpu && flags.device.empty() && flags.target.empty())
+      if (auto other = openHip())
+        gpu = std::move(other);
+    if (!gpu && insists)
+      return gpu;
+    if (gpu) {
+      ILK_ASSIGN_OR_RETURN(DeviceInfo info, (*gpu)->info(0));
       if (flags.target.empty() || flags.target == info.target)
-        return cuda;
-      if (flags.device == "cuda")
+        return gpu;
+      if (insists)
         return makeError(Code::unsupported,
                          fmt::format("expected --target {} on {}, got {}; --device emulator would do", info.target,
                                      info.name, flags.target));
     }
     note(fmt::format("interlock: running in the emulator: {}",
-                     cuda ? fmt::format("the GPU here is no {}", flags.target) : cuda.error().message));
+                     gpu ? fmt::format("the GPU here is no {}", flags.target) : gpu.error().message));
   }
   EmulatorOptions options;
+  if (flags.memory == "cached")
+    options.memory = EmulatorMemory::cached;
   if (!flags.target.empty())
     options.target = flags.target;
   options.devices = (ranks - flags.process.value_or(0) + flags.processes - 1) / flags.processes;
@@ -64,11 +79,11 @@ Result<std::unique_ptr<Driver>> openDevice(const RunFlags &flags, uint32_t ranks
   return openEmulator(options);
 }
 
-/// The ranks of this process, every `processes`-th one: on CUDA a GPU after the other, emulated each on its own device.
+/// The ranks of this process, every `processes`-th one: on GPUs one after the other, emulated each on its own device.
 std::vector<OwnRank> ownRanks(const RunFlags &flags, const Driver &driver, uint32_t ranks) {
   std::vector<OwnRank> own;
   for (uint32_t rank = flags.process.value_or(0); rank < ranks; rank += flags.processes)
-    own.push_back({rank, (driver.kind() == "cuda" ? rank : uint32_t(own.size())) % driver.deviceCount()});
+    own.push_back({rank, (driver.kind() != "emulator" ? rank : uint32_t(own.size())) % driver.deviceCount()});
   return own;
 }
 
@@ -214,7 +229,7 @@ void addRun(CLI::App &app, Context &context) {
   auto flags = std::make_shared<RunFlags>();
   command->add_option("--kernels", flags->kernels,
                       "generated, or source: their peers in CUDA C++, compiled by NVRTC, with the same results");
-  command->add_option("--device", flags->device, "emulator or cuda (default: cuda if there is one)");
+  command->add_option("--device", flags->device, "emulator, cuda or hip (default: a GPU if there is one)");
   command->add_option("--target", flags->target, "the chip to generate for (default: the device's, sm_90a emulated)");
   flags->layer.addTo(*command);
   command->add_option("--kernel", flags->kernel, "instead run one local kernel: dispatch_epilogue or combine_prologue");
@@ -226,6 +241,9 @@ void addRun(CLI::App &app, Context &context) {
   command->add_option("--grid", flags->layer.geometry.grid, "CTAs per launch (default: by table)");
   command->add_option("--routing", flags->routing, "uniform, zipf:S, or a trace (.npy or .csv of token x top-k ids)");
   command->add_option("--mask", flags->mask, "probability that an id is masked");
+  command->add_option("--memory", flags->memory,
+                      "how an emulated AMD chip's accesses reach memory: sc (one after the other) or cached (through "
+                      "caches that only the kernel keeps coherent)");
   command->add_option("--residency", flags->residency, "CTAs that an emulated device runs side by side");
   command->add_option("--seed", flags->seed, "of rows, routing and the emulator's scheduler");
   command->add_option("--steps", flags->steps, "steps, each with new routing; times are the best of them");

@@ -14,16 +14,21 @@ const char *yesNo(bool value) { return value ? "yes" : "no"; }
 
 nlohmann::json asJson() {
   nlohmann::json chips = nlohmann::json::array(), presets = nlohmann::json::array();
-  for (const TargetInfo &t : targets())
+  for (const TargetInfo &t : targets()) {
     chips.push_back({{"name", t.name},
                      {"vendor", t.vendor},
-                     {"compute_capability", t.computeCapability},
                      {"warp_width", t.warpWidth},
-                     {"min_ptx_isa", isa(t.minPtxIsa)},
                      {"clusters", t.clusters},
+                     {"remote_shared", t.remoteShared},
                      {"async_barrier", t.asyncBarrier},
                      {"restricted_fence", t.restrictedFence},
-                     {"max_shared_bytes", t.maxSharedBytes}});
+                     {"max_shared_bytes", t.maxSharedBytes},
+                     {"f8", name(t.f8)}});
+    if (t.isAMD())
+      chips.back().update({{"features", t.features}, {"code_object", t.codeObject}});
+    else
+      chips.back().update({{"compute_capability", t.computeCapability}, {"min_ptx_isa", isa(t.minPtxIsa)}});
+  }
   for (const ModelPreset &m : models())
     presets.push_back(
         {{"name", m.name}, {"hidden", m.hidden}, {"experts", m.experts}, {"topk", m.topk}, {"source", m.source}});
@@ -33,9 +38,13 @@ nlohmann::json asJson() {
 void asTables() {
   std::vector<std::vector<std::string>> rows;
   for (const TargetInfo &t : targets())
-    rows.push_back({std::string(t.name), std::string(t.vendor), isa(t.minPtxIsa), yesNo(t.clusters),
-                    yesNo(t.asyncBarrier), yesNo(t.restrictedFence), std::to_string(t.maxSharedBytes)});
-  printTable({"target", "vendor", "ptx isa", "clusters", "async barrier", "restricted fence", "shared bytes"}, rows);
+    rows.push_back({std::string(t.name), std::string(t.vendor), std::to_string(t.warpWidth),
+                    t.isAMD() ? fmt::format("code object {}", t.codeObject) : "PTX " + isa(t.minPtxIsa),
+                    yesNo(t.clusters), yesNo(t.remoteShared), yesNo(t.asyncBarrier), yesNo(t.restrictedFence),
+                    std::to_string(t.maxSharedBytes), std::string(name(t.f8))});
+  printTable({"target", "vendor", "lanes", "from", "clusters", "remote shared", "async barrier", "restricted fence",
+              "shared bytes", "fp8"},
+             rows);
   fmt::print("\n");
   rows.clear();
   for (const ModelPreset &m : models())

@@ -62,6 +62,75 @@ TEST(Plugin, A20LoadingItHasNoEffect) {
   EXPECT_EQ(code, 0);
 }
 
+std::vector<KernelSpec> amdKernels() {
+  std::vector<KernelSpec> specs;
+  for (const TargetInfo &target : targets())
+    if (target.isAMD())
+      for (KernelKind kind : {KernelKind::dispatch, KernelKind::combine}) {
+        KernelSpec spec = test::kernels()[0];
+        spec.kernel = kind;
+        spec.target = std::string(target.name);
+        spec.cluster = 1;
+        spec.blockThreads = 256;
+        specs.push_back(spec);
+      }
+  return specs;
+}
+
+// lld takes turns, leaves no file, no thread and no signal handler behind, and links the same bytes whoever else does.
+TEST(Plugin, CodeObjectsFromManyThreadsHaveNoOtherEffect) {
+  TempFolder folder;
+  int code = test::exitCodeOf(test::inProcess(
+      [&] {
+        setenv("TMPDIR", folder.path().c_str(), 1);
+        auto compiler = makePluginCompiler({.path = INTERLOCK_PLUGIN});
+        std::vector<KernelSpec> specs = amdKernels();
+        std::vector<std::string> alone(specs.size()), together(specs.size());
+        auto link = [&](size_t i) {
+          auto parts = compiler->compile(specs[i], {"hsaco"});
+          return parts ? (*parts)["hsaco"] : std::string();
+        };
+        if (!compiler->identity())
+          return 1;
+        struct sigaction before[NSIG] = {};
+        for (int signal = 1; signal < NSIG; ++signal)
+          ::sigaction(signal, nullptr, &before[signal]);
+        size_t tasks = entriesOf("/proc/self/task"), files = entriesOf("/proc/self/fd");
+        for (size_t i = 0; i < specs.size(); ++i)
+          if (alone[i] = link(i); !alone[i].starts_with("\x7f"
+                                                        "ELF"))
+            return 2;
+        std::vector<std::thread> threads;
+        for (size_t i = 0; i < specs.size(); ++i)
+          threads.emplace_back([&, i] { together[i] = link(i); });
+        for (std::thread &thread : threads)
+          thread.join();
+        if (alone != together)
+          return 3;
+        for (int signal = 1; signal < NSIG; ++signal) {
+          struct sigaction now = {};
+          ::sigaction(signal, nullptr, &now);
+          if (now.sa_handler != before[signal].sa_handler)
+            return 4;
+        }
+        if (tasks != entriesOf("/proc/self/task") || files != entriesOf("/proc/self/fd"))
+          return 5;
+        return entriesOf(folder.path().c_str()) == 0 ? 0 : 6;
+      },
+      120));
+  EXPECT_EQ(code, 0);
+}
+
+// A directory that cannot be written is a sentence, not a crash.
+TEST(Plugin, ACodeObjectNeedsATemporaryDirectory) {
+  int code = test::exitCodeOf(test::inProcess([] {
+    setenv("TMPDIR", "/nonexistent", 1);
+    auto parts = makePluginCompiler({.path = INTERLOCK_PLUGIN})->compile(amdKernels()[0], {"hsaco"});
+    return !parts && parts.error().message.find("TMPDIR") != std::string::npos ? 0 : 1;
+  }));
+  EXPECT_EQ(code, 0);
+}
+
 TEST(Plugin, IsLoadedWhenItIsNeeded) {
   EXPECT_EQ(test::exitCodeOf(test::inProcess([] {
               TempFolder folder;

@@ -1,7 +1,8 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// A driver: the CUDA driver or the emulator behind one interface. Devices of one driver share an address space
-// (peer access on CUDA, one memory in the emulator), so a window may be read and written from any of them.
+// A driver: the CUDA driver, the HIP runtime or the emulator behind one interface. Devices of one driver share an
+// address space (peer access on CUDA, one memory in the emulator), so a window may be read and written from any of
+// them.
 #pragma once
 
 #include "interlock/status.hpp"
@@ -19,7 +20,7 @@ using DeviceAddress = uint64_t;
 
 struct DeviceInfo {
   std::string name;         ///< "NVIDIA H200", "emulated sm_90a"
-  std::string target;       ///< the chip to generate for: sm_90a
+  std::string target;       ///< the chip to generate for: sm_90a, gfx942
   uint32_t multiprocessors; ///< CTAs that can run side by side at one per multiprocessor
   uint32_t maxPtxIsa;       ///< 10*major+minor that the driver can assemble, 0 if it knows no limit
   uint32_t driverVersion;   ///< as the driver states it, 0 for the emulator
@@ -27,8 +28,8 @@ struct DeviceInfo {
 
 /// What is loaded: the text always, a binary if there is one.
 struct KernelImage {
-  std::string text;   ///< PTX
-  std::string binary; ///< cubin, or empty: the driver assembles the text
+  std::string text;   ///< PTX, or AMDGCN assembly
+  std::string binary; ///< cubin, or empty: the driver assembles the text; hsaco, which HIP needs
   std::string entry;  ///< name of the kernel
 };
 
@@ -57,7 +58,7 @@ enum class WindowSharing : uint8_t { process, exported };
 class Driver {
 public:
   virtual ~Driver() = default;
-  virtual std::string_view kind() const = 0; ///< "cuda" or "emulator"
+  virtual std::string_view kind() const = 0; ///< "cuda", "hip" or "emulator"
   virtual uint32_t deviceCount() const = 0;
   virtual Result<DeviceInfo> info(uint32_t device) const = 0;
 
@@ -129,11 +130,25 @@ struct ModuleLimits {
 /// The CUDA driver, found with dlopen. Fails in one sentence where there is no driver or no GPU.
 Result<std::unique_ptr<Driver>> openCuda(const ModuleLimits &modules = {});
 
+struct HipOptions {
+  ModuleLimits modules = {};
+  /// Windows in memory that caches keep, and not in memory that none does. Faster for their owner, but what a peer
+  /// writes while a kernel runs may go unseen: only for ranks that share one GPU.
+  bool cachedWindows = false;
+};
+/// The HIP runtime, found with dlopen. Fails in one sentence where there is none, no GPU, or a GPU that no target fits.
+Result<std::unique_ptr<Driver>> openHip(const HipOptions &options = {});
+
+/// How accesses reach memory in an emulated AMD chip: one after the other, or through caches that nothing keeps
+/// coherent but what the kernel does about them, as the chip's memory model allows it.
+enum class EmulatorMemory : uint8_t { sequential, cached };
+
 struct EmulatorOptions {
   std::string target = "sm_90a"; ///< the chip to be
   uint32_t devices = 1;
-  uint32_t residency = 0; ///< CTAs that one device runs side by side; 0: 132 as on an H200
-  uint64_t seed = 0;      ///< of the scheduler that interleaves warps, CTAs and devices
+  uint32_t residency = 0;                             ///< CTAs that one device runs side by side; 0: 132 as on an H200
+  uint64_t seed = 0;                                  ///< of the scheduler that interleaves warps, CTAs and devices
+  EmulatorMemory memory = EmulatorMemory::sequential; ///< of AMD chips
   ModuleLimits modules = {};
 };
 Result<std::unique_ptr<Driver>> openEmulator(const EmulatorOptions &options);

@@ -58,7 +58,7 @@ typedef struct ilk_driver ilk_driver;
 /** Numbers that a driver gives out; never used twice by one driver. */
 typedef uint64_t ilk_stream, ilk_graph, ilk_address;
 
-enum { ILK_DRIVER_ANY = 0, ILK_DRIVER_CUDA = 1, ILK_DRIVER_EMULATOR = 2 };
+enum { ILK_DRIVER_ANY = 0, ILK_DRIVER_CUDA = 1, ILK_DRIVER_EMULATOR = 2, ILK_DRIVER_HIP = 3 };
 
 /** Where the library's own device memory comes from: an engine's pool. Addresses are multiples of 256 and reachable
  * from every device of the driver. Windows that other devices or processes map may come from the driver all the same.
@@ -72,7 +72,7 @@ typedef struct ilk_allocator {
 
 typedef struct ilk_driver_options {
   size_t size;
-  int32_t kind;                   /**< ANY: CUDA, and the emulator where there is no GPU */
+  int32_t kind;                   /**< ANY: CUDA, else HIP, and the emulator where there is no GPU */
   const char *target;             /**< of the emulator: a chip such as "sm_90a", which is the default */
   uint32_t devices;               /**< of the emulator; 0: 1 */
   uint32_t residency;             /**< of the emulator: CTAs that a device runs side by side; 0: 132 */

@@ -29,6 +29,9 @@ enum class WaitStrategy : uint8_t { relaxedFence, acquire };
 /// at once.
 enum class LaunchMode : uint8_t { any, cluster, forward, peers, cooperative };
 
+/// Which 8-bit floats a chip converts: the OCP ones, or AMD's e4m3fnuz and e5m2fnuz. Bytes are forwarded on any chip.
+enum class F8 : uint8_t { none, ocp, fnuz };
+
 /// The MoE layer and its wire format: what dispatch and combine have in common, and what the symmetric window depends
 /// on.
 struct LayerSpec {
@@ -92,6 +95,7 @@ std::string_view name(KernelKind);
 std::string_view name(Schedule);
 std::string_view name(WaitStrategy);
 std::string_view name(LaunchMode);
+std::string_view name(F8);
 [[nodiscard]] Result<DType> parseDType(std::string_view);
 [[nodiscard]] Result<KernelKind> parseKernelKind(std::string_view);
 [[nodiscard]] Result<Schedule> parseSchedule(std::string_view);
@@ -100,21 +104,34 @@ std::string_view name(LaunchMode);
 
 /// A chip that kernels can be generated for, from Targets.def.
 struct TargetInfo {
-  std::string_view name;      ///< as the back end spells it: sm_90a
-  std::string_view vendor;    ///< nvptx
-  uint32_t computeCapability; ///< 90 for sm_90a
+  std::string_view name;      ///< as the back end spells it: sm_90a, gfx942
+  std::string_view vendor;    ///< nvptx or amdgcn
+  uint32_t computeCapability; ///< 90 for sm_90a; 0 for amdgcn
   uint32_t warpWidth;         ///< lanes
-  uint32_t minPtxIsa;         ///< 10*major+minor: the lowest PTX ISA that knows the chip
-  bool clusters;              ///< thread-block clusters and distributed shared memory
+  uint32_t minPtxIsa;         ///< 10*major+minor: the lowest PTX ISA that knows the chip; 0 for amdgcn
+  bool clusters;              ///< clusters of CTAs that are resident together
   bool asyncBarrier;          ///< mbarrier with transaction counts, try_wait, st.async, bulk copies
   bool restrictedFence;       ///< fence.acquire/release.sync_restrict
   uint32_t maxSharedBytes;    ///< shared memory that a CTA can ask for
+  bool remoteShared;          ///< shared memory of the cluster's other CTAs: hand-offs across CTAs
+  std::string_view features;  ///< features of an amdgcn chip, as the back end spells them
+  uint32_t codeObject;        ///< version of an amdgcn code object; 0 for nvptx
+  F8 f8;                      ///< 8-bit floats that it converts
+
+  bool isAMD() const { return codeObject != 0; }
+  /// What the compiler calls a kernel's text and its binary.
+  const char *textPart() const { return isAMD() ? "asm" : "ptx"; }
+  const char *binaryPart() const { return isAMD() ? "hsaco" : "cubin"; }
 };
 /// Whether the chip has clusterlaunchcontrol (PTX ISA, "clusterlaunchcontrol.try_cancel": sm_100 or later).
 inline bool hasLaunchControl(const TargetInfo &target) {
   return target.vendor == "nvptx" && target.computeCapability >= 100;
 }
 const std::vector<TargetInfo> &targets();
+/// The cheaper wait that the chip has. On AMD chips a relaxed loop with a fence behind it always is.
+inline WaitStrategy cheapestWait(const TargetInfo &target) {
+  return target.restrictedFence || target.isAMD() ? WaitStrategy::relaxedFence : WaitStrategy::acquire;
+}
 [[nodiscard]] Result<TargetInfo> findTarget(std::string_view name);
 
 /// A published model configuration, from Models.def.

@@ -9,8 +9,14 @@ module {
 
 // -----
 
-// expected-error @+1 {{expected a target of sm_80, sm_90a, sm_100a, sm_103a, sm_120a, got 'sm_42'}}
+// expected-error @+1 {{expected a target of sm_80, sm_90a, sm_100a, sm_103a, sm_120a, gfx90a, gfx942, gfx950, gfx1250, gfx1100, gfx1201, got 'sm_42'}}
 module attributes {ep.target = "sm_42"} {
+}
+
+// -----
+
+// expected-error @+1 {{expected a chip of nvptx, got gfx942}}
+module attributes {ep.target = "gfx942"} {
 }
 
 // -----

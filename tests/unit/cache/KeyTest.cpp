@@ -97,7 +97,9 @@ TEST(Key, A11ChangesWithEveryFeatureOfTheTarget) {
       [](TargetInfo &t) { t.computeCapability = 91; }, [](TargetInfo &t) { t.warpWidth = 64; },
       [](TargetInfo &t) { t.minPtxIsa = 86; },         [](TargetInfo &t) { t.clusters = !t.clusters; },
       [](TargetInfo &t) { t.asyncBarrier = false; },   [](TargetInfo &t) { t.restrictedFence = false; },
-      [](TargetInfo &t) { t.maxSharedBytes += 1024; },
+      [](TargetInfo &t) { t.maxSharedBytes += 1024; }, [](TargetInfo &t) { t.remoteShared = false; },
+      [](TargetInfo &t) { t.features = "+xnack"; },    [](TargetInfo &t) { t.codeObject = 6; },
+      [](TargetInfo &t) { t.f8 = F8::fnuz; },
   };
   for (auto change : changes) {
     TargetInfo other = target;

@@ -35,6 +35,19 @@ TEST(Geometry, RanksThatShareADeviceAreResidentTogether) {
         }
 }
 
+// Whole waves, of 64 lanes or of 32: whatever is asked, what comes out is a kernel that can be.
+TEST(Geometry, FitsTheWaveOfEveryTarget) {
+  for (const TargetInfo &target : targets())
+    for (KernelKind kind : {KernelKind::dispatch, KernelKind::combine})
+      for (uint32_t tokens : {1u, 31u, 4096u}) {
+        DeviceInfo device{"", std::string(target.name), 304, 0, 0};
+        LaunchGeometry geometry = defaultGeometry(layerOf(tokens), kind, 1, device, 2);
+        KernelSpec spec{kind, layerOf(tokens),       std::string(target.name), Schedule::gridStride,
+                        1,    geometry.blockThreads, geometry.tileTokens,      WaitStrategy::acquire};
+        EXPECT_TRUE(validate(spec)) << target.name;
+      }
+}
+
 TEST(Geometry, FewTokensTakeFewCtas) {
   DeviceInfo h200{"NVIDIA H200", "sm_90a", 132, 90, 13000};
   EXPECT_EQ(defaultGeometry(layerOf(1), KernelKind::dispatch, 1, h200, 1).grid, 1u);

@@ -55,7 +55,8 @@ TEST(Names, BytesOfAnElement) {
 TEST(Targets, ChipsAndTheirLowestPtx) {
   std::vector<std::pair<std::string_view, uint32_t>> found;
   for (const TargetInfo &target : targets())
-    found.emplace_back(target.name, target.minPtxIsa);
+    if (!target.isAMD())
+      found.emplace_back(target.name, target.minPtxIsa);
   EXPECT_THAT(found, testing::UnorderedElementsAre(testing::Pair("sm_80", 70u), testing::Pair("sm_90a", 80u),
                                                    testing::Pair("sm_100a", 86u), testing::Pair("sm_103a", 88u),
                                                    testing::Pair("sm_120a", 87u)));
@@ -63,7 +64,12 @@ TEST(Targets, ChipsAndTheirLowestPtx) {
 
 TEST(Targets, WhatAChipHas) {
   for (const TargetInfo &target : targets()) {
+    if (target.isAMD())
+      continue;
     EXPECT_EQ(target.vendor, "nvptx");
+    EXPECT_STREQ(target.textPart(), "ptx");
+    EXPECT_STREQ(target.binaryPart(), "cubin");
+    EXPECT_EQ(target.remoteShared, target.clusters) << target.name;
     EXPECT_EQ(target.warpWidth, 32u);
     EXPECT_THAT(std::string(target.name), testing::StartsWith("sm_" + std::to_string(target.computeCapability)));
     // Clusters, transaction barriers and restricted fences all came with compute capability 9.0.
@@ -76,6 +82,37 @@ TEST(Targets, WhatAChipHas) {
     auto again = findTarget(target.name);
     ASSERT_TRUE(again);
     EXPECT_EQ(again->name, target.name);
+  }
+}
+
+// LLVM, "User Guide for AMDGPU Backend", processors: the chips of issue 5, their wave and their LDS.
+TEST(Targets, WhatAnAMDChipHas) {
+  struct Chip {
+    const char *name;
+    uint32_t wave, shared;
+    bool clusters;
+    F8 f8;
+  };
+  const Chip chips[] = {{"gfx90a", 64, 64, false, F8::none},  {"gfx942", 64, 64, false, F8::fnuz},
+                        {"gfx950", 64, 160, false, F8::ocp},  {"gfx1250", 32, 320, true, F8::ocp},
+                        {"gfx1100", 32, 64, false, F8::none}, {"gfx1201", 32, 64, false, F8::ocp}};
+  size_t amd = 0;
+  for (const TargetInfo &target : targets())
+    amd += target.isAMD();
+  EXPECT_EQ(amd, std::size(chips));
+  for (const Chip &chip : chips) {
+    auto target = findTarget(chip.name);
+    ASSERT_TRUE(target) << chip.name;
+    EXPECT_EQ(target->vendor, "amdgcn");
+    EXPECT_EQ(target->warpWidth, chip.wave) << chip.name;
+    EXPECT_EQ(target->features, "+wavefrontsize" + std::to_string(chip.wave)) << chip.name;
+    EXPECT_EQ(target->maxSharedBytes, chip.shared * 1024) << chip.name;
+    EXPECT_EQ(target->clusters, chip.clusters) << chip.name;
+    EXPECT_EQ(target->f8, chip.f8) << chip.name;
+    EXPECT_FALSE(target->remoteShared) << chip.name;
+    EXPECT_EQ(cheapestWait(*target), WaitStrategy::relaxedFence) << chip.name;
+    EXPECT_STREQ(target->textPart(), "asm");
+    EXPECT_STREQ(target->binaryPart(), "hsaco");
   }
 }
 

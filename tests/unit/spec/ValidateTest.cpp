@@ -202,6 +202,30 @@ TEST(ValidateKernel, WhatAChipLacks) {
   }
 }
 
+TEST(ValidateKernel, WhatAnAMDChipLacks) {
+  for (const char *chip : {"gfx90a", "gfx942", "gfx950", "gfx1250", "gfx1100", "gfx1201"}) {
+    KernelSpec spec = with(&KernelSpec::target, std::string(chip));
+    spec.blockThreads = 256;
+    for (WaitStrategy wait : {WaitStrategy::relaxedFence, WaitStrategy::acquire})
+      for (Schedule schedule : {Schedule::gridStride, Schedule::claimed}) {
+        spec.wait = wait;
+        spec.schedule = schedule;
+        expectKernel(spec, true);
+      }
+    spec.cluster = 4;
+    bool clusters = std::string_view(chip) == "gfx1250";
+    spec.schedule = Schedule::gridStride;
+    expectKernel(spec, clusters, Code::unsupported, "has no thread-block clusters");
+    // Its clusters have a barrier, but no way into each other's shared memory.
+    spec.schedule = Schedule::claimed;
+    expectKernel(spec, false, Code::unsupported,
+                 clusters ? "the schedule grid_stride, got a cluster of 4" : "has no thread-block clusters");
+  }
+  KernelSpec odd = with(&KernelSpec::target, std::string("gfx942"));
+  odd.blockThreads = 96;
+  expectKernel(odd, false, Code::badInput, "a multiple of 64 and at most 1024, got 96");
+}
+
 TEST(ValidateKernel, ClusterLaunchControlNeedsItsChips) {
   KernelSpec spec = smallSpec();
   spec.schedule = Schedule::clc;
@@ -211,6 +235,8 @@ TEST(ValidateKernel, ClusterLaunchControlNeedsItsChips) {
   }
   spec.target = "sm_90a";
   expectKernel(spec, false, Code::unsupported, "sm_90a has no cluster launch control");
+  spec.target = "gfx1250";
+  expectKernel(spec, false, Code::unsupported, "gfx1250 has no cluster launch control");
 }
 
 TEST(ValidateKernel, ALayerThatIsWrongIsRefusedToo) {

@@ -79,7 +79,13 @@ TEST(BadInput, WhatALayerCannotBe) {
   expectRefused(run({"--tile", "3"}), "3");
   expectRefused(run({"--grid", "3", "--cluster", "2"}), "3");
   expectRefused(compile({"--kernel", "gather"}), "gather");
-  expectRefused(compile({"--target", "gfx942"}), "gfx942");
+  expectRefused(compile({"--target", "gfx906"}), "gfx906");
+  expectRefused(compile({"--target", "gfx942", "--cluster", "2"}), "gfx942 has no thread-block clusters");
+  // What a chip of the other vendor has.
+  expectRefused(compile({"--target", "gfx942", "--emit", "ptx"}), "--emit asm or hsaco for gfx942");
+  expectRefused(compile({"--target", "gfx942", "--emit", "cubin"}), "--emit asm or hsaco for gfx942");
+  expectRefused(compile({"--target", "sm_90a", "--emit", "asm"}), "--emit ptx, cubin or sass for sm_90a");
+  expectRefused(compile({"--target", "sm_90a", "--emit", "hsaco"}), "--emit ptx, cubin or sass for sm_90a");
   expectRefused(compile({"--emit", "object"}), "object");
 }
 

@@ -29,18 +29,19 @@ TEST(Command, TargetsListsChipsAndModels) {
     chips.push_back(target["name"]);
   for (const auto &model : json["models"])
     models.push_back(model["name"]);
-  EXPECT_THAT(chips, testing::ElementsAre("sm_80", "sm_90a", "sm_100a", "sm_103a", "sm_120a"));
+  EXPECT_THAT(chips, testing::ElementsAre("sm_80", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "gfx90a", "gfx942",
+                                          "gfx950", "gfx1250", "gfx1100", "gfx1201"));
   EXPECT_THAT(models, testing::IsSupersetOf({"deepseek-v3", "kimi-k2", "qwen3-235b-a22b", "gpt-oss-120b",
                                              "mixtral-8x7b", "llama-4-maverick", "glm-4.5"}));
   Outcome text = runCommand({"targets"});
   EXPECT_EQ(text.code, 0);
-  EXPECT_THAT(text.out, testing::AllOf(HasSubstr("sm_103a"), HasSubstr("kimi-k2")));
+  EXPECT_THAT(text.out, testing::AllOf(HasSubstr("sm_103a"), HasSubstr("code object 5"), HasSubstr("kimi-k2")));
 }
 
 TEST(Command, DoctorSaysWhatIsThereAndWhatIsNot) {
   auto json = runCommand({"doctor", "--json"}).json();
   ASSERT_TRUE(json.is_object());
-  for (const char *part : {"cuda_driver", "nvjitlink", "nvrtc", "disassembler", "compiler", "cache"}) {
+  for (const char *part : {"cuda_driver", "hip_runtime", "nvjitlink", "nvrtc", "disassembler", "compiler", "cache"}) {
     ASSERT_TRUE(json.contains(part)) << part;
     EXPECT_TRUE(json[part].contains("found")) << part;
   }

@@ -5,7 +5,7 @@
 
 using namespace mlir;
 
-namespace interlock::nvvm {
+namespace interlock::lowering {
 namespace {
 
 /// A bf16 is the upper half of an f32, so that a shift and a mask convert two of them exactly.
@@ -62,4 +62,4 @@ void addElementPatterns(RewritePatternSet &patterns, const Context &context) {
   add(patterns, context, lowerUnpack, lowerPack, lowerAccumulate);
 }
 
-} // namespace interlock::nvvm
+} // namespace interlock::lowering
