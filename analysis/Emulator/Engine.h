@@ -102,6 +102,8 @@ public:
   uint64_t now() const { return timeNs; }
   /// Something changed that a waiting thread could be waiting for.
   void progress() { ++progressCount; }
+  /// How often something has.
+  uint64_t progressMade() const { return progressCount; }
 
   // Ready list
   void setReady(Warp &warp);

@@ -8,13 +8,12 @@
 // outstanding until a wait asks for it; before that it happens at a random time, out of order with others of its wave
 // (but in order where they overlap). Then it goes through caches that nothing keeps coherent:
 //
-//     level        shared by                    stands for
-//     first        a workgroup's waves (in      vector L1, L0, WGP$; write-through
-//                  WGP mode: every other one)
-//     scalar       a workgroup's waves          scalar data cache; read only
-//     second       some workgroups of a device  an XCD's L2 (gfx942, gfx950, gfx1250), write-back; GL1 (gfx11), read
-//     only agent        a device                     gfx90a's L2, gfx12's L2, what lies behind an XCD's L2; write-back
-//     memory       everybody
+//   first: vector L1, L0, WGP$. Of a workgroup's waves (in WGP mode of every other one); write-through.
+//   scalar: the scalar data cache. Of a workgroup's waves; read only.
+//   second: of some workgroups of a device. An XCD's L2 (gfx942, gfx950, gfx1250), write-back; GL1 (gfx11), and what
+//       SCOPE_SE names (gfx12), write-through.
+//   agent: of a device. The L2 of gfx90a and gfx12, and what lies behind an XCD's L2; write-back.
+//   memory: everybody's.
 //
 // An access of some scope goes past the levels that are shared by fewer than the scope says; a release writes back,
 // and an acquire drops, what those levels hold. Lines come into a cache at any time, also ones that nobody asked for,
@@ -173,6 +172,7 @@ private:
   std::priority_queue<Due> due;
   uint64_t time = 0;
   bool inStale = false;
+  uint64_t refreshedAt = ~uint64_t(0); ///< how much progress there was when all lines were last dropped
 };
 
 // Outstanding accesses (Transfers.cpp)

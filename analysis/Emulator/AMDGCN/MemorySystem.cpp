@@ -376,8 +376,17 @@ bool MemorySystem::advance() {
     performSome(engine, warp, *warp.wave, engine.random.below(64));
     return true;
   }
-  if (due.empty())
-    return false;
+  if (due.empty()) {
+    // Whoever polls a stale line gets a fresh one before time goes ahead; once is enough while no memory changes.
+    if (refreshedAt == engine.progressMade())
+      return false;
+    refreshedAt = engine.progressMade();
+    for (uint32_t d = 0; d < agents.size(); ++d)
+      beginGrid(d);
+    for (const Path *p : paths)
+      invalidate(*p->front());
+    return true;
+  }
   time = std::max(time, due.top().time);
   writeBackDue();
   return true;
