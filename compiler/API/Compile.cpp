@@ -85,9 +85,9 @@ private:
     options.target = *target;
     for (const auto &[part, amd] : {std::pair("ptx", false), {"cubin", false}, {"asm", true}, {"hsaco", true}})
       if (wants(part) && amd != options.target.isAMD())
-        return makeError(Code::badInput, fmt::format("{} is a product of {} chips, expected {} for {}", part,
-                                                     amd ? "AMD" : "NVIDIA", amd ? "ptx or cubin" : "asm or hsaco",
-                                                     options.target.name));
+        return makeError(Code::badInput,
+                         fmt::format("{} is a product of {} chips, expected {} for {}", part, amd ? "AMD" : "NVIDIA",
+                                     amd ? "ptx or cubin" : "asm or hsaco", options.target.name));
     return {};
   }
 
@@ -201,17 +201,17 @@ private:
     keep("asm", [&] { return output->assembly; });
     if (!wants("hsaco") && !wants("meta"))
       return {};
-    ILK_ASSIGN_OR_RETURN(std::string object, timed("assemble", [&] {
-                           return target::assembleObject(output->assembly, options.target);
-                         }));
+    ILK_ASSIGN_OR_RETURN(std::string object,
+                         timed("assemble", [&] { return target::assembleObject(output->assembly, options.target); }));
     if (wants("hsaco")) {
       ILK_ASSIGN_OR_RETURN(parts["hsaco"], timed("link", [&] { return target::linkCodeObject(object); }));
     }
     ILK_ASSIGN_OR_RETURN(nlohmann::json kernel, target::describeKernel(object));
     if (kernel["scratch_bytes"] != 0)
-      remarks.push_back(fmt::format("the kernel keeps {} bytes a thread in scratch memory, which is slow: fewer threads "
-                                    "per CTA would leave it more registers",
-                                    kernel["scratch_bytes"].get<uint64_t>()));
+      remarks.push_back(
+          fmt::format("the kernel keeps {} bytes a thread in scratch memory, which is slow: fewer threads "
+                      "per CTA would leave it more registers",
+                      kernel["scratch_bytes"].get<uint64_t>()));
     keep("meta", [&] {
       nlohmann::json json = meta();
       json["code_object"] = options.target.codeObject;

@@ -55,10 +55,11 @@ namespace {
 /// What a kernel could be given in registers and has no use for; the back end would else take memory and registers for
 /// it. (LLVM, "User Guide for AMDGPU Backend", "LLVM IR Attributes".)
 constexpr StringLiteral unused[] = {
-    "amdgpu-no-completion-action", "amdgpu-no-default-queue", "amdgpu-no-dispatch-id",         "amdgpu-no-heap-ptr",
-    "amdgpu-no-hostcall-ptr",      "amdgpu-no-implicitarg-ptr", "amdgpu-no-lds-kernel-id",     "amdgpu-no-multigrid-sync-arg",
-    "amdgpu-no-queue-ptr",         "amdgpu-no-workgroup-id-y",  "amdgpu-no-workgroup-id-z",    "amdgpu-no-workitem-id-y",
-    "amdgpu-no-workitem-id-z",     "amdgpu-no-cluster-id-y",    "amdgpu-no-cluster-id-z"};
+    "amdgpu-no-completion-action", "amdgpu-no-default-queue",      "amdgpu-no-dispatch-id",
+    "amdgpu-no-heap-ptr",          "amdgpu-no-hostcall-ptr",       "amdgpu-no-implicitarg-ptr",
+    "amdgpu-no-lds-kernel-id",     "amdgpu-no-multigrid-sync-arg", "amdgpu-no-queue-ptr",
+    "amdgpu-no-workgroup-id-y",    "amdgpu-no-workgroup-id-z",     "amdgpu-no-workitem-id-y",
+    "amdgpu-no-workitem-id-z",     "amdgpu-no-cluster-id-y",       "amdgpu-no-cluster-id-z"};
 
 void addPatterns(RewritePatternSet &patterns, const lowering::Context &context) {
   rocdl::addSyncBarrierPatterns(patterns, context);

@@ -42,7 +42,8 @@ void releaseFence(Builder &b, sync::Scope scope, const Context &context, bool sh
   // Two things that LLVM 22.1 leaves open on these chips are mended by one wait.
   //  - Behind buffer_wbl2 it drops the wait where nothing else is outstanding, so that what publishes can overtake the
   //    write-back (llvm-project PR 178316, which mends it after 22.1).
-  //  - A release at workgroup scope leaves a wave's stores outstanding, since the waves of a workgroup share their cache;
+  //  - A release at workgroup scope leaves a wave's stores outstanding, since the waves of a workgroup share their
+  //  cache;
   //    but the wave that then publishes for all waits only for its own. (LLVM calls that shape a break of transitivity:
   //    llvm-project issue 160501. PR 161638 drains for gfx10 and later; the gfx9 family is as it was.)
   waitForStores(b);

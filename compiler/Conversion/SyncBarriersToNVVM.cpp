@@ -182,10 +182,9 @@ Replacement lowerClusterWait(sync::ClusterWaitOp, sync::ClusterWaitOp::Adaptor, 
 } // namespace
 
 void addSyncBarrierPatterns(RewritePatternSet &patterns, const Context &context) {
-  add(patterns, context, lowerBarrierAlloc, lowerBarrierInit, lowerBarrierArrive,
-      lowerBarrierExpectTx, lowerBarrierTryWait, lowerStoreAsync, lowerBulkCopy, lowerBulkCommit, lowerBulkWait,
-      lowerTryCancel, lowerIsCanceled, lowerCanceledCta, lowerCtaBarrier, lowerWarpBarrier, lowerClusterArrive,
-      lowerClusterWait);
+  add(patterns, context, lowerBarrierAlloc, lowerBarrierInit, lowerBarrierArrive, lowerBarrierExpectTx,
+      lowerBarrierTryWait, lowerStoreAsync, lowerBulkCopy, lowerBulkCommit, lowerBulkWait, lowerTryCancel,
+      lowerIsCanceled, lowerCanceledCta, lowerCtaBarrier, lowerWarpBarrier, lowerClusterArrive, lowerClusterWait);
 }
 
 } // namespace interlock::nvvm

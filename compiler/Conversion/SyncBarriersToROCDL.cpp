@@ -35,9 +35,9 @@ void update(Builder &b, Value word, function_ref<Value(Value)> next) {
   Block *loop = b.rewriter.createBlock(after, {i64}, {b.getLoc()});
   b.setInsertionPointToEnd(before);
   StringRef scope = syncScope(sync::Scope::cta);
-  Value first = LLVM::LoadOp::create(b, i64, word, wordBytes, /*isVolatile=*/false, /*isNonTemporal=*/false,
-                                     /*isInvariant=*/false, /*isInvariantGroup=*/false,
-                                     LLVM::AtomicOrdering::monotonic, scope);
+  Value first =
+      LLVM::LoadOp::create(b, i64, word, wordBytes, /*isVolatile=*/false, /*isNonTemporal=*/false,
+                           /*isInvariant=*/false, /*isInvariantGroup=*/false, LLVM::AtomicOrdering::monotonic, scope);
   LLVM::BrOp::create(b, first, loop);
   b.setInsertionPointToEnd(loop);
   Value old = loop->getArgument(0);
@@ -62,8 +62,7 @@ constexpr sync::Scope barrierScope = sync::Scope::cta;
 Value advance(Builder &b, Value old, int64_t arrivals, Value bytes) {
   Value pending = LLVM::SubOp::create(b, LLVM::AndOp::create(b, old, bits(b, countMask)), bits(b, arrivals));
   Value count = LLVM::AndOp::create(b, LLVM::LShrOp::create(b, old, bits(b, countBit)), bits(b, countMask));
-  Value expected = LLVM::AShrOp::create(b, LLVM::ShlOp::create(b, old, bits(b, 1)),
-                                        bits(b, bytesBit + 1));
+  Value expected = LLVM::AShrOp::create(b, LLVM::ShlOp::create(b, old, bits(b, 1)), bits(b, bytesBit + 1));
   expected = LLVM::AddOp::create(b, expected, bytes);
   Value phase = LLVM::AndOp::create(b, old, bits(b, int64_t(1) << phaseBit));
   Value counts = LLVM::ShlOp::create(b, count, bits(b, countBit));

@@ -17,8 +17,8 @@ llvm::StringRef syncScope(sync::Scope scope);
 /// A call of an LLVM intrinsic that the ROCDL dialect has no operation for; its result, or a null value.
 mlir::Value intrinsic(Builder &b, llvm::StringRef name, mlir::Type result = {}, mlir::ValueRange operands = {});
 
-/// What a release at `scope` needs before the access that publishes: a fence, with the wait that the back end leaves out.
-/// With `sharedOnly` all that it must release lies in shared memory.
+/// What a release at `scope` needs before the access that publishes: a fence, with the wait that the back end leaves
+/// out. With `sharedOnly` all that it must release lies in shared memory.
 void releaseFence(Builder &b, sync::Scope scope, const Context &context, bool sharedOnly = false);
 /// What an acquire at `scope` needs behind the access that observes.
 void acquireFence(Builder &b, sync::Scope scope);

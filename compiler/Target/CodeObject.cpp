@@ -29,6 +29,7 @@
 #include <iterator>
 #include <mutex>
 
+#include <signal.h>
 #include <stdlib.h>
 
 LLD_HAS_DRIVER(elf)
@@ -61,6 +62,27 @@ public:
   bool made = false;
 };
 
+/// lld's driver takes the process's signals to recover from a crash of its own: whoever had them has them back.
+class SignalsKept {
+public:
+  SignalsKept() {
+    for (int signal = 1; signal < NSIG; ++signal)
+      sigaction(signal, nullptr, &before[signal]);
+  }
+  ~SignalsKept() {
+    for (int signal = 1; signal < NSIG; ++signal) {
+      struct sigaction now = {};
+      if (sigaction(signal, nullptr, &now) == 0 && now.sa_handler != before[signal].sa_handler)
+        sigaction(signal, &before[signal], nullptr);
+    }
+  }
+  SignalsKept(const SignalsKept &) = delete;
+  SignalsKept &operator=(const SignalsKept &) = delete;
+
+private:
+  struct sigaction before[NSIG] = {};
+};
+
 } // namespace
 
 Result<std::string> assembleObject(const std::string &assembly, const TargetInfo &target) {
@@ -84,12 +106,11 @@ Result<std::string> assembleObject(const std::string &assembly, const TargetInfo
   llvm::SmallString<0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   const llvm::MCSubtargetInfo &chip = *machine->getMCSubtargetInfo();
-  std::unique_ptr<llvm::MCAsmBackend> fixups(
-      backEnd.createMCAsmBackend(chip, *machine->getMCRegisterInfo(), options));
+  std::unique_ptr<llvm::MCAsmBackend> fixups(backEnd.createMCAsmBackend(chip, *machine->getMCRegisterInfo(), options));
   std::unique_ptr<llvm::MCObjectWriter> writer = fixups->createObjectWriter(stream);
   std::unique_ptr<llvm::MCCodeEmitter> encoder(backEnd.createMCCodeEmitter(*machine->getMCInstrInfo(), context));
-  std::unique_ptr<llvm::MCStreamer> streamer(backEnd.createMCObjectStreamer(
-      triple, context, std::move(fixups), std::move(writer), std::move(encoder), chip));
+  std::unique_ptr<llvm::MCStreamer> streamer(
+      backEnd.createMCObjectStreamer(triple, context, std::move(fixups), std::move(writer), std::move(encoder), chip));
   std::unique_ptr<llvm::MCAsmParser> parser(
       llvm::createMCAsmParser(sources, context, *streamer, *machine->getMCAsmInfo()));
   std::unique_ptr<llvm::MCTargetAsmParser> dialect(
@@ -116,6 +137,7 @@ Result<std::string> linkCodeObject(const std::string &object) {
                              "--threads=1", "-o",      to.c_str(),       from.c_str()};
   static std::mutex oneAtATime;
   std::lock_guard<std::mutex> lock(oneAtATime);
+  SignalsKept signals;
   lld::Result result = lld::lldMain(arguments, stream, stream, {{lld::Gnu, &lld::elf::link}});
   if (result.retCode != 0)
     return makeError(Code::compile, fmt::format("lld refused to link the code object: {}", messages));
@@ -131,8 +153,8 @@ namespace {
 /// The metadata of an object file: a MessagePack document in a note.
 Result<std::string> metadataNote(const std::string &object) {
   auto broken = [](llvm::Error error) {
-    return makeError(Code::internal, fmt::format("expected an ELF object of the assembler, got: {}",
-                                                 llvm::toString(std::move(error))));
+    return makeError(Code::internal,
+                     fmt::format("expected an ELF object of the assembler, got: {}", llvm::toString(std::move(error))));
   };
   auto file = llvm::object::ELFFile<llvm::object::ELF64LE>::create(object);
   if (!file)
@@ -201,19 +223,20 @@ Result<nlohmann::json> describeKernel(const std::string &object) {
     arguments.push_back({{"offset", argument.value(".offset", 0)},
                          {"bytes", argument.value(".size", 0)},
                          {"kind", argument.value(".value_kind", "")}});
-  return nlohmann::json{
-      {"entry", kernel.value(".name", "")},
-      {"descriptor", kernel.value(".symbol", "")},
-      {"shared_bytes", number(".group_segment_fixed_size")},
-      {"scratch_bytes", number(".private_segment_fixed_size")},
-      {"vgprs", number(".vgpr_count")},
-      {"agprs", number(".agpr_count")},
-      {"sgprs", number(".sgpr_count")},
-      {"vgpr_spills", number(".vgpr_spill_count")},
-      {"sgpr_spills", number(".sgpr_spill_count")},
-      {"wave_width", number(".wavefront_size")},
-      {"kernarg",
-       {{"bytes", number(".kernarg_segment_size")}, {"align", number(".kernarg_segment_align")}, {"arguments", arguments}}}};
+  return nlohmann::json{{"entry", kernel.value(".name", "")},
+                        {"descriptor", kernel.value(".symbol", "")},
+                        {"shared_bytes", number(".group_segment_fixed_size")},
+                        {"scratch_bytes", number(".private_segment_fixed_size")},
+                        {"vgprs", number(".vgpr_count")},
+                        {"agprs", number(".agpr_count")},
+                        {"sgprs", number(".sgpr_count")},
+                        {"vgpr_spills", number(".vgpr_spill_count")},
+                        {"sgpr_spills", number(".sgpr_spill_count")},
+                        {"wave_width", number(".wavefront_size")},
+                        {"kernarg",
+                         {{"bytes", number(".kernarg_segment_size")},
+                          {"align", number(".kernarg_segment_align")},
+                          {"arguments", arguments}}}};
 }
 
 } // namespace interlock::target

@@ -3,8 +3,8 @@
 // AMDGCN assembly to a code object that a device loads, and what a code object says of itself.
 #pragma once
 
-#include "interlock/status.hpp"
 #include "interlock/spec.hpp"
+#include "interlock/status.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -21,8 +21,8 @@ Result<std::string> assembleObject(const std::string &assembly, const TargetInfo
 Result<std::string> linkCodeObject(const std::string &object);
 
 /// The first kernel of an object file or a code object as its metadata describes it (LLVM, "User Guide for AMDGPU
-/// Backend", "Code Object V5 Metadata"): entry, descriptor, shared_bytes, scratch_bytes, vgprs, agprs, sgprs, wave_width,
-/// vgpr_spills, sgpr_spills, and kernarg with its bytes, its alignment and each argument's offset and size.
+/// Backend", "Code Object V5 Metadata"): entry, descriptor, shared_bytes, scratch_bytes, vgprs, agprs, sgprs,
+/// wave_width, vgpr_spills, sgpr_spills, and kernarg with its bytes, its alignment and each argument's offset and size.
 Result<nlohmann::json> describeKernel(const std::string &object);
 
 } // namespace interlock::target

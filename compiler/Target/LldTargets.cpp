@@ -1,8 +1,8 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
 // lld links bitcode too, for which it initialises every back end that LLVM was built with. We give it objects only, so
-// that neither the back ends that are not linked nor the optimiser's extension need be there: they would make the plugin
-// twice as large.
+// that neither the back ends that are not linked nor the optimiser's extension need be there: they would make the
+// plugin twice as large.
 #include "llvm/Plugins/PassPlugin.h"
 
 #define ILK_ABSENT(target)                                                                                             \

@@ -15,8 +15,8 @@ Result<Artifact> makeArtifact(const KernelSpec &spec, std::string text, std::str
   Result<TargetInfo> target = findTarget(spec.target);
   bool amd = target && target->isAMD();
   bool complete = json.is_object() && has("entry", &nlohmann::json::is_string) &&
-                  (amd || has("ptx_isa", &nlohmann::json::is_string)) && hasCount("block_threads") && hasCount("cluster") &&
-                  hasCount("shared_bytes") && has("cooperative", &nlohmann::json::is_boolean);
+                  (amd || has("ptx_isa", &nlohmann::json::is_string)) && hasCount("block_threads") &&
+                  hasCount("cluster") && hasCount("shared_bytes") && has("cooperative", &nlohmann::json::is_boolean);
   if (!complete || artifact.text.empty())
     return makeError(Code::internal,
                      "expected the compiler to state a kernel's text and launch facts, got an incomplete "

@@ -51,7 +51,9 @@ struct EventState {
 };
 
 /// The chip without its settings: gfx942 of gfx942:sramecc+:xnack-. Our code objects load whatever those are.
-std::string chipOf(std::string_view architecture) { return std::string(architecture.substr(0, architecture.find(':'))); }
+std::string chipOf(std::string_view architecture) {
+  return std::string(architecture.substr(0, architecture.find(':')));
+}
 
 Result<std::string> targetFor(const std::string &chip, const std::string &gpu) {
   std::string known;
@@ -219,8 +221,9 @@ public:
   Result<KernelId> load(uint32_t device, const KernelImage &image) override {
     ILK_RETURN_IF_ERROR(requireDevice(device));
     if (image.binary.empty())
-      return makeError(Code::badInput, fmt::format("expected a code object of {}, got its text alone: HIP assembles none",
-                                                   image.entry));
+      return makeError(
+          Code::badInput,
+          fmt::format("expected a code object of {}, got its text alone: HIP assembles none", image.entry));
     Current current(*this, device);
     KernelState state{device, nullptr, nullptr, kernargBytesOf(image.text)};
     if (HipResult result = api->moduleLoad(&state.module, image.binary.data()); result != success)
@@ -355,8 +358,8 @@ private:
     return makeError(Code::badInput, fmt::format("expected a device below {}, got {}", devices.size(), device));
   }
 
-  /// Unmapping does not wait for the kernels that use the memory. What they ended with is for those to hear who wait for
-  /// their streams.
+  /// Unmapping does not wait for the kernels that use the memory. What they ended with is for those to hear who wait
+  /// for their streams.
   void waitForAll() const {
     for (uint32_t device = 0; device < devices.size(); ++device) {
       Current current(*this, device);
@@ -393,8 +396,8 @@ private:
         Current current(*this, from);
         HipResult result = api->deviceEnablePeerAccess(to.ordinal, 0);
         if (result != success && result != errorPeerAlreadyEnabled)
-          return tl::unexpected(api->error(
-              fmt::format("let GPU {} reach GPU {}", devices[from].ordinal, to.ordinal).c_str(), result));
+          return tl::unexpected(
+              api->error(fmt::format("let GPU {} reach GPU {}", devices[from].ordinal, to.ordinal).c_str(), result));
       }
     return {};
   }

@@ -47,9 +47,9 @@ void ilk_compiler_output_free(ilk_compiler_output *out);
  *   entry (string), target (string), ptx_isa (string, "8.6"), block_threads, cluster, shared_bytes (numbers),
  *   cooperative (bool), remarks (array of strings: each downgrade, said once), findings (array of objects),
  *   timings_ms (object: step name to milliseconds), assembler (string)
- * For an AMD chip there is no ptx_isa, and in its place code_object (its version) and what its metadata says: descriptor
- *   (string, the symbol of the kernel descriptor), vgprs, agprs, sgprs, vgpr_spills, sgpr_spills, scratch_bytes,
- *   wave_width (numbers), kernarg (object: bytes, align, arguments: array of offset, bytes and kind) */
+ * For an AMD chip there is no ptx_isa, and in its place code_object (its version) and what its metadata says:
+ * descriptor (string, the symbol of the kernel descriptor), vgprs, agprs, sgprs, vgpr_spills, sgpr_spills,
+ * scratch_bytes, wave_width (numbers), kernarg (object: bytes, align, arguments: array of offset, bytes and kind) */
 
 #ifdef __cplusplus
 }

@@ -16,8 +16,8 @@ constexpr uint32_t maxRanks = 64, maxTopk = 32, maxThreads = 1024, maxTileTokens
 constexpr uint32_t maxHidden = 1u << 20, maxTokensPerRank = 1u << 24, maxExperts = 1u << 20, maxScaleBytes = 1u << 20;
 /// More than any machine maps: 57 bits are the widest virtual addresses.
 constexpr uint64_t addressSpace = uint64_t(1) << 57;
-/// A CTA's static shared memory on every NVIDIA chip (CUDA C++ Programming Guide, "Compute Capabilities"). AMD's have no
-/// such limit below the CTA's own.
+/// A CTA's static shared memory on every NVIDIA chip (CUDA C++ Programming Guide, "Compute Capabilities"). AMD's have
+/// no such limit below the CTA's own.
 constexpr uint64_t maxStaticShared = 48 * 1024;
 
 template <typename... Args> tl::unexpected<Error> refuse(fmt::format_string<Args...> text, Args &&...args) {
@@ -101,9 +101,10 @@ Status validate(const KernelSpec &spec) {
   if (spec.cluster > 1 && !target.clusters)
     return lacks("{} has no thread-block clusters: expected a cluster of 1, got {}", target.name, spec.cluster);
   if (spec.cluster > 1 && spec.schedule == Schedule::claimed && !target.remoteShared)
-    return lacks("{} has no access to the shared memory of a cluster's other CTAs, which a claimed schedule hands tiles "
-                 "through: expected a cluster of 1 or the schedule grid_stride, got a cluster of {}",
-                 target.name, spec.cluster);
+    return lacks(
+        "{} has no access to the shared memory of a cluster's other CTAs, which a claimed schedule hands tiles "
+        "through: expected a cluster of 1 or the schedule grid_stride, got a cluster of {}",
+        target.name, spec.cluster);
   if (spec.schedule == Schedule::clc && !hasLaunchControl(target))
     return lacks("{} has no cluster launch control: expected schedule grid_stride or claimed, got {}", target.name,
                  name(spec.schedule));

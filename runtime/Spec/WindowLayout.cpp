@@ -51,19 +51,17 @@ WindowLayout windowLayout(const LayerSpec &layer) {
 std::vector<KernelParam> kernelParams(KernelKind kind) {
   switch (kind) {
   case KernelKind::dispatch:
-    return {ILK_PARAM(DispatchParams, window),  ILK_PARAM(DispatchParams, stride),
-            ILK_PARAM(DispatchParams, x),       ILK_PARAM(DispatchParams, scales),
-            ILK_PARAM(DispatchParams, ids),     ILK_PARAM(DispatchParams, weights),
-            ILK_PARAM(DispatchParams, slots),   ILK_PARAM(DispatchParams, timeoutNs),
-            ILK_PARAM(DispatchParams, rank),    ILK_PARAM(DispatchParams, tokens),
-            ILK_PARAM(DispatchParams, buffer),  ILK_PARAM(DispatchParams, reserved)};
+    return {
+        ILK_PARAM(DispatchParams, window), ILK_PARAM(DispatchParams, stride),    ILK_PARAM(DispatchParams, x),
+        ILK_PARAM(DispatchParams, scales), ILK_PARAM(DispatchParams, ids),       ILK_PARAM(DispatchParams, weights),
+        ILK_PARAM(DispatchParams, slots),  ILK_PARAM(DispatchParams, timeoutNs), ILK_PARAM(DispatchParams, rank),
+        ILK_PARAM(DispatchParams, tokens), ILK_PARAM(DispatchParams, buffer),    ILK_PARAM(DispatchParams, reserved)};
   case KernelKind::combine:
-    return {ILK_PARAM(CombineParams, window),  ILK_PARAM(CombineParams, stride),
-            ILK_PARAM(CombineParams, out),     ILK_PARAM(CombineParams, outWeights),
-            ILK_PARAM(CombineParams, ids),     ILK_PARAM(CombineParams, weights),
-            ILK_PARAM(CombineParams, slots),   ILK_PARAM(CombineParams, timeoutNs),
-            ILK_PARAM(CombineParams, rank),    ILK_PARAM(CombineParams, tokens),
-            ILK_PARAM(CombineParams, buffer),  ILK_PARAM(CombineParams, reserved)};
+    return {
+        ILK_PARAM(CombineParams, window),     ILK_PARAM(CombineParams, stride),    ILK_PARAM(CombineParams, out),
+        ILK_PARAM(CombineParams, outWeights), ILK_PARAM(CombineParams, ids),       ILK_PARAM(CombineParams, weights),
+        ILK_PARAM(CombineParams, slots),      ILK_PARAM(CombineParams, timeoutNs), ILK_PARAM(CombineParams, rank),
+        ILK_PARAM(CombineParams, tokens),     ILK_PARAM(CombineParams, buffer),    ILK_PARAM(CombineParams, reserved)};
   }
   return {};
 }
@@ -71,9 +69,9 @@ std::vector<KernelParam> kernelParams(KernelKind kind) {
 
 std::vector<WindowRegion> windowRegions(const LayerSpec &layer) {
   WindowLayout w = windowLayout(layer);
-  std::vector<WindowRegion> regions = {{"control", w.control, 0}, {"results", w.results, 0}, {"started", w.started, 0},
-                                       {"arrived", w.arrived, 0}, {"counts", w.counts, 0},   {"landing", w.landing, 0},
-                                       {"meta", w.meta, 0},       {"expert_out", w.expertOut, 0}};
+  std::vector<WindowRegion> regions = {
+      {"control", w.control, 0}, {"results", w.results, 0}, {"started", w.started, 0}, {"arrived", w.arrived, 0},
+      {"counts", w.counts, 0},   {"landing", w.landing, 0}, {"meta", w.meta, 0},       {"expert_out", w.expertOut, 0}};
   for (size_t i = 0; i < regions.size(); ++i)
     regions[i].bytes = (i + 1 < regions.size() ? regions[i + 1].offset : w.size) - regions[i].offset;
   return regions;

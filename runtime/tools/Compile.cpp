@@ -30,10 +30,10 @@ struct Product {
   bool cached;
   std::string_view vendor;
 };
-constexpr Product products[] = {{"stages", false, ""},      {"expanded", false, ""},    {"verified", false, ""},
-                                {"lowered", false, ""},     {"llvm", false, ""},        {"ptx", true, "nvptx"},
-                                {"cubin", true, "nvptx"},   {"sass", true, "nvptx"},    {"asm", true, "amdgcn"},
-                                {"hsaco", true, "amdgcn"},  {"meta", true, ""}};
+constexpr Product products[] = {{"stages", false, ""},     {"expanded", false, ""}, {"verified", false, ""},
+                                {"lowered", false, ""},    {"llvm", false, ""},     {"ptx", true, "nvptx"},
+                                {"cubin", true, "nvptx"},  {"sass", true, "nvptx"}, {"asm", true, "amdgcn"},
+                                {"hsaco", true, "amdgcn"}, {"meta", true, ""}};
 
 Status checkProduct(const Product &product, const TargetInfo &target) {
   if (product.vendor.empty() || product.vendor == target.vendor)

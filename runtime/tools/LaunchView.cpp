@@ -11,8 +11,7 @@ namespace {
 nlohmann::json argumentsOf(KernelKind kind) {
   nlohmann::json arguments = nlohmann::json::array();
   for (const KernelParam &param : kernelParams(kind))
-    arguments.push_back(
-        {{"name", param.name}, {"type", param.type}, {"offset", param.offset}, {"bytes", param.bytes}});
+    arguments.push_back({{"name", param.name}, {"type", param.type}, {"offset", param.offset}, {"bytes", param.bytes}});
   return arguments;
 }
 

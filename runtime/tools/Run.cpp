@@ -39,8 +39,9 @@ Result<std::unique_ptr<Driver>> openDevice(const RunFlags &flags, uint32_t ranks
     amd |= target.isAMD();
   }
   if (flags.memory == "cached" && (!amd || flags.device == "hip"))
-    return makeError(Code::badInput, "expected --memory cached with --target of an AMD chip in the emulator, whose caches "
-                                     "nothing keeps coherent, got another");
+    return makeError(Code::badInput,
+                     "expected --memory cached with --target of an AMD chip in the emulator, whose caches "
+                     "nothing keeps coherent, got another");
   if (flags.device != "emulator" && flags.memory == "sc") {
     bool insists = flags.device == "cuda" || flags.device == "hip";
     auto gpu = amd ? openHip() : openCuda();

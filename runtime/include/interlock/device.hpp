@@ -1,7 +1,8 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// A driver: the CUDA driver, the HIP runtime or the emulator behind one interface. Devices of one driver share an address space
-// (peer access on CUDA, one memory in the emulator), so a window may be read and written from any of them.
+// A driver: the CUDA driver, the HIP runtime or the emulator behind one interface. Devices of one driver share an
+// address space (peer access on CUDA, one memory in the emulator), so a window may be read and written from any of
+// them.
 #pragma once
 
 #include "interlock/status.hpp"
@@ -123,22 +124,22 @@ Result<std::unique_ptr<Driver>> openCuda(const ModuleLimits &modules = {});
 
 struct HipOptions {
   ModuleLimits modules = {};
-  /// Windows in memory that caches keep, and not in memory that none does. Faster for their owner, but what a peer writes
-  /// while a kernel runs may go unseen: only for ranks that share one GPU.
+  /// Windows in memory that caches keep, and not in memory that none does. Faster for their owner, but what a peer
+  /// writes while a kernel runs may go unseen: only for ranks that share one GPU.
   bool cachedWindows = false;
 };
 /// The HIP runtime, found with dlopen. Fails in one sentence where there is none, no GPU, or a GPU that no target fits.
 Result<std::unique_ptr<Driver>> openHip(const HipOptions &options = {});
 
-/// How accesses reach memory in an emulated AMD chip: one after the other, or through caches that nothing keeps coherent but
-/// what the kernel does about them, as the chip's memory model allows it.
+/// How accesses reach memory in an emulated AMD chip: one after the other, or through caches that nothing keeps
+/// coherent but what the kernel does about them, as the chip's memory model allows it.
 enum class EmulatorMemory : uint8_t { sequential, cached };
 
 struct EmulatorOptions {
   std::string target = "sm_90a"; ///< the chip to be
   uint32_t devices = 1;
-  uint32_t residency = 0; ///< CTAs that one device runs side by side; 0: 132 as on an H200
-  uint64_t seed = 0;      ///< of the scheduler that interleaves warps, CTAs and devices
+  uint32_t residency = 0;                             ///< CTAs that one device runs side by side; 0: 132 as on an H200
+  uint64_t seed = 0;                                  ///< of the scheduler that interleaves warps, CTAs and devices
   EmulatorMemory memory = EmulatorMemory::sequential; ///< of AMD chips
   ModuleLimits modules = {};
 };

@@ -1,8 +1,8 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// A stand-in for libamdhip64.so that runs nothing, remembers every call, and says which of them HIP's documentation forbids.
-// Its declarations are written from that documentation and not from the header under test, so that the two check each
-// other.
+// A stand-in for libamdhip64.so that runs nothing, remembers every call, and says which of them HIP's documentation
+// forbids. Its declarations are written from that documentation and not from the header under test, so that the two
+// check each other.
 #include "tests/unit/driver/FakeHip.h"
 
 #include <cstring>
@@ -232,8 +232,9 @@ HIP int hipStreamEndCapture(void *stream, void **graph) {
   return make("hipStreamEndCapture", "graph", graph);
 }
 HIP int hipModuleLoadData(void **module, const void *image) {
-  if (std::memcmp(image, "\x7f"
-                         "ELF",
+  if (std::memcmp(image,
+                  "\x7f"
+                  "ELF",
                   4) != 0)
     violation("hipModuleLoadData of something else than a code object");
   return make("hipModuleLoadData", "module", module);

@@ -58,7 +58,10 @@ protected:
     fake().failure = result;
   }
 
-  KernelImage image{.text = "amdhsa.kernels:\n    .kernarg_segment_size: 16\n", .binary = "\x7f" "ELF...", .entry = "kernel"};
+  KernelImage image{.text = "amdhsa.kernels:\n    .kernarg_segment_size: 16\n",
+                    .binary = "\x7f"
+                              "ELF...",
+                    .entry = "kernel"};
   std::unique_ptr<Driver> driver;
   StreamId stream{};
   uint64_t params[2] = {0x1122334455667788, 2};
@@ -287,7 +290,8 @@ TEST_F(HipCalls, AMappingThatFailsLeavesNothingBehind) {
 TEST_F(HipCalls, FailuresSayWhatWasToBeDoneAndLeaveNothing) {
   open();
   fail("hipMalloc", 2);
-  EXPECT_EQ(driver->allocate(0, 123).error().message, "the HIP runtime failed to allocate 123 bytes: out of memory (2)");
+  EXPECT_EQ(driver->allocate(0, 123).error().message,
+            "the HIP runtime failed to allocate 123 bytes: out of memory (2)");
   int before = fake().objects;
   fail("hipModuleGetFunction", 500);
   EXPECT_THAT(driver->load(0, image).error().message, HasSubstr("find the kernel kernel"));

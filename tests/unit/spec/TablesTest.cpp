@@ -88,8 +88,8 @@ TEST(Targets, WhatAnAMDChipHas) {
     bool clusters;
     F8 f8;
   };
-  const Chip chips[] = {{"gfx90a", 64, 64, false, F8::none}, {"gfx942", 64, 64, false, F8::fnuz},
-                        {"gfx950", 64, 160, false, F8::ocp}, {"gfx1250", 32, 320, true, F8::ocp},
+  const Chip chips[] = {{"gfx90a", 64, 64, false, F8::none},  {"gfx942", 64, 64, false, F8::fnuz},
+                        {"gfx950", 64, 160, false, F8::ocp},  {"gfx1250", 32, 320, true, F8::ocp},
                         {"gfx1100", 32, 64, false, F8::none}, {"gfx1201", 32, 64, false, F8::ocp}};
   size_t amd = 0;
   for (const TargetInfo &target : targets())
