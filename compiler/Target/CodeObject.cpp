@@ -29,6 +29,7 @@
 #include <iterator>
 #include <mutex>
 
+#include <signal.h>
 #include <stdlib.h>
 
 LLD_HAS_DRIVER(elf)
@@ -59,6 +60,27 @@ public:
 
   std::string path;
   bool made = false;
+};
+
+/// lld's driver takes the process's signals to recover from a crash of its own: whoever had them has them back.
+class SignalsKept {
+public:
+  SignalsKept() {
+    for (int signal = 1; signal < NSIG; ++signal)
+      sigaction(signal, nullptr, &before[signal]);
+  }
+  ~SignalsKept() {
+    for (int signal = 1; signal < NSIG; ++signal) {
+      struct sigaction now = {};
+      if (sigaction(signal, nullptr, &now) == 0 && now.sa_handler != before[signal].sa_handler)
+        sigaction(signal, &before[signal], nullptr);
+    }
+  }
+  SignalsKept(const SignalsKept &) = delete;
+  SignalsKept &operator=(const SignalsKept &) = delete;
+
+private:
+  struct sigaction before[NSIG] = {};
 };
 
 } // namespace
@@ -115,6 +137,7 @@ Result<std::string> linkCodeObject(const std::string &object) {
                              "--threads=1", "-o",      to.c_str(),       from.c_str()};
   static std::mutex oneAtATime;
   std::lock_guard<std::mutex> lock(oneAtATime);
+  SignalsKept signals;
   lld::Result result = lld::lldMain(arguments, stream, stream, {{lld::Gnu, &lld::elf::link}});
   if (result.retCode != 0)
     return makeError(Code::compile, fmt::format("lld refused to link the code object: {}", messages));

@@ -1,6 +1,8 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 #include "runtime/Spec/WindowLayout.h"
 
+#include "runtime/Spec/LocalKernels.h"
+
 #include <cstddef>
 
 namespace interlock {
@@ -62,6 +64,12 @@ std::vector<KernelParam> kernelParams(KernelKind kind) {
         ILK_PARAM(CombineParams, outWeights), ILK_PARAM(CombineParams, ids),       ILK_PARAM(CombineParams, weights),
         ILK_PARAM(CombineParams, slots),      ILK_PARAM(CombineParams, timeoutNs), ILK_PARAM(CombineParams, rank),
         ILK_PARAM(CombineParams, tokens),     ILK_PARAM(CombineParams, buffer),    ILK_PARAM(CombineParams, reserved)};
+  case KernelKind::dispatchEpilogue:
+  case KernelKind::combinePrologue:
+    return {ILK_PARAM(LocalParams, tokenRows),     ILK_PARAM(LocalParams, expertRows), ILK_PARAM(LocalParams, tokens),
+            ILK_PARAM(LocalParams, rows),          ILK_PARAM(LocalParams, weights),    ILK_PARAM(LocalParams, count),
+            ILK_PARAM(LocalParams, status),        ILK_PARAM(LocalParams, groups),
+            ILK_PARAM(LocalParams, tokenRowCount), ILK_PARAM(LocalParams, expertRowCount)};
   }
   return {};
 }

@@ -43,7 +43,9 @@ nlohmann::json launchView(const Artifact &artifact) {
                            {"cluster", {facts.cluster, 1, 1}},
                            {"grid_multiple_of", facts.cluster},
                            {"cooperative", facts.cooperative},
-                           {"window", windowOf(artifact.spec.layer)}};
+                           {"launch_mode", name(facts.launchMode)}};
+  if (!isLocal(artifact.spec.kernel)) // a local kernel has no window
+    launch["window"] = windowOf(artifact.spec.layer);
   if (artifact.meta.contains("descriptor"))
     launch["descriptor"] = artifact.meta["descriptor"];
   return launch;
@@ -59,6 +61,8 @@ std::string launchText(const nlohmann::json &launch) {
   for (const auto &argument : launch["arguments"])
     text += fmt::format("  argument {:4} {} {}\n", argument["offset"].get<uint64_t>(),
                         argument["type"].get<std::string>(), argument["name"].get<std::string>());
+  if (!launch.contains("window"))
+    return text;
   const nlohmann::json &window = launch["window"];
   text += fmt::format("window of {} bytes per rank\n", window["bytes"].get<uint64_t>());
   for (const auto &region : window["regions"])
