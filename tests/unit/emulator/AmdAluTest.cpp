@@ -114,9 +114,8 @@ protected:
       uint64_t mask = row.bits == 64 ? ~uint64_t(0) : (uint64_t(1) << row.bits) - 1;
       for (size_t i = 0; i < got.size(); ++i) {
         uint64_t want = row.oracle(in[3 * i], in[3 * i + 1], in[3 * i + 2]) & mask, have = got[i] & mask;
-        bool bothNan = row.nan == Row::anyNan &&
-                       (row.bits == 64 ? f64(want) != f64(want) && f64(have) != f64(have)
-                                       : f32(want) != f32(want) && f32(have) != f32(have));
+        bool bothNan = row.nan == Row::anyNan && (row.bits == 64 ? f64(want) != f64(want) && f64(have) != f64(have)
+                                                                 : f32(want) != f32(want) && f32(have) != f32(have));
         ASSERT_TRUE(want == have || bothNan)
             << options.chip << ": " << row.text << std::hex << " of " << in[3 * i] << ", " << in[3 * i + 1] << ", "
             << in[3 * i + 2] << ": expected " << want << ", got " << have;
@@ -140,19 +139,23 @@ protected:
       body += (old() ? "s_load_dwordx4 s[8:11], s[4:5], " : "s_load_b128 s[8:11], s[4:5], ") + offset + "\n";
       body += old() ? "s_waitcnt lgkmcnt(0)\n" : "";
       body += "s_mov_b64 s[12:13], 0\ns_cmp_eq_u32 s12, 1\n";
-      body += filled(text, {{"$d", "s12"}, {"$a", "s8"}, {"$b", "s10"}, {"$D", "s[12:13]"}, {"$A", "s[8:9]"}, {"$B", "s[10:11]"}});
+      body += filled(
+          text, {{"$d", "s12"}, {"$a", "s8"}, {"$b", "s10"}, {"$D", "s[12:13]"}, {"$A", "s[8:9]"}, {"$B", "s[10:11]"}});
       body += "\ns_cselect_b32 s14, 1, 0\nv_mov_b32 v2, s12\nv_mov_b32 v3, s13\nv_mov_b32 v4, s14\n";
-      body += (old() ? "global_store_dwordx3 v1, v[2:4], s[6:7] offset:" : "global_store_b96 v1, v[2:4], s[6:7] offset:") +
-              offset + "\n";
+      body +=
+          (old() ? "global_store_dwordx3 v1, v[2:4], s[6:7] offset:" : "global_store_b96 v1, v[2:4], s[6:7] offset:") +
+          offset + "\n";
     }
     run(amdKernel(options.chip, body, 2), grid(1, 1), {from, to});
     auto got = download<uint64_t>(to, 2 * pairs);
     uint64_t mask = bits == 64 ? ~uint64_t(0) : (uint64_t(1) << bits) - 1;
     for (size_t i = 0; i < pairs; ++i) {
       auto [value, scc] = oracle(values[2 * i], values[2 * i + 1]);
-      ASSERT_EQ(got[2 * i] & mask, value & mask) << text << std::hex << " of " << values[2 * i] << ", " << values[2 * i + 1];
+      ASSERT_EQ(got[2 * i] & mask, value & mask)
+          << text << std::hex << " of " << values[2 * i] << ", " << values[2 * i + 1];
       if (scc >= 0) {
-        ASSERT_EQ(got[2 * i + 1] & 1, uint64_t(scc)) << text << std::hex << " of " << values[2 * i] << ", " << values[2 * i + 1];
+        ASSERT_EQ(got[2 * i + 1] & 1, uint64_t(scc))
+            << text << std::hex << " of " << values[2 * i] << ", " << values[2 * i + 1];
       }
     }
   }
@@ -223,14 +226,17 @@ const std::vector<Row> integers = {
        std::sort(v, v + 3);
        return uint64_t(v[1]);
      }},
-    {"v_bcnt_u32_b32 $d, $a, $b", 32, [](auto a, auto b, auto) { return b + uint64_t(__builtin_popcount(uint32_t(a))); }},
+    {"v_bcnt_u32_b32 $d, $a, $b", 32,
+     [](auto a, auto b, auto) { return b + uint64_t(__builtin_popcount(uint32_t(a))); }},
     {"v_cndmask_b32 $d, $a, $b, vcc", 32, [](auto a, auto, auto) { return a; }},
     {"v_cmp_lt_u32 vcc, $a, $b\nv_cndmask_b32 $d, 0, 1, vcc", 32,
      [](auto a, auto b, auto) { return uint64_t(uint32_t(a) < uint32_t(b)); }},
     {"v_cmp_ge_i64 vcc, $A, $B\nv_cndmask_b32 $d, 0, 1, vcc", 32,
      [](auto a, auto b, auto) { return uint64_t(int64_t(a) >= int64_t(b)); }},
     {"v_pk_mul_lo_u16 $d, $a, $b", 32,
-     [](auto a, auto b, auto) { return ((a & 0xffff) * (b & 0xffff) & 0xffff) | (a >> 16 & 0xffff) * (b >> 16 & 0xffff) << 16; }},
+     [](auto a, auto b, auto) {
+       return ((a & 0xffff) * (b & 0xffff) & 0xffff) | (a >> 16 & 0xffff) * (b >> 16 & 0xffff) << 16;
+     }},
     {"v_pk_add_u16 $d, $a, $b op_sel:[1,0] op_sel_hi:[0,1]", 32,
      [](auto a, auto b, auto) { return (((a >> 16) + b) & 0xffff) | ((a + (b >> 16)) & 0xffff) << 16; }},
     {"v_add_co_u32 $d, vcc, $a, $b\nv_cndmask_b32 $d, 0, 1, vcc", 32,
@@ -289,12 +295,13 @@ uint64_t lesser(uint64_t a, uint64_t b) {
 TEST_F(AmdAlu, Integers) {
   useChip("gfx942");
   expectRows(integers);
-  expectRows({{"v_add_u32 $d, $a, $b clamp", 32,
-               [](auto a, auto b, auto) { return std::min<uint64_t>(uint64_t(uint32_t(a)) + uint32_t(b), 0xffffffff); }},
-              {"v_lshl_add_u64 $D, $A, 3, $B", 64, [](auto a, auto b, auto) { return a * 8 + b; }},
-              {"v_add_u16 $d, $a, $b", 32, [](auto a, auto b, auto) { return (a + b) & 0xffff; }},
-              {"v_add_u32_sdwa $d, $a, sext($b) dst_sel:WORD_1 dst_unused:UNUSED_PAD src0_sel:BYTE_1 src1_sel:WORD_0", 32,
-               [](auto a, auto b, auto) { return ((a >> 8 & 255) + uint64_t(int64_t(int16_t(b)))) << 16; }}});
+  expectRows(
+      {{"v_add_u32 $d, $a, $b clamp", 32,
+        [](auto a, auto b, auto) { return std::min<uint64_t>(uint64_t(uint32_t(a)) + uint32_t(b), 0xffffffff); }},
+       {"v_lshl_add_u64 $D, $A, 3, $B", 64, [](auto a, auto b, auto) { return a * 8 + b; }},
+       {"v_add_u16 $d, $a, $b", 32, [](auto a, auto b, auto) { return (a + b) & 0xffff; }},
+       {"v_add_u32_sdwa $d, $a, sext($b) dst_sel:WORD_1 dst_unused:UNUSED_PAD src0_sel:BYTE_1 src1_sel:WORD_0", 32,
+        [](auto a, auto b, auto) { return ((a >> 8 & 255) + uint64_t(int64_t(int16_t(b)))) << 16; }}});
 }
 
 TEST_F(AmdAlu, IntegersOfLaterChips) {
@@ -318,7 +325,8 @@ TEST_F(AmdAlu, Floats) {
     useChip(chip);
     std::vector<Row> rows;
     for (Row row : floats)
-      rows.push_back({old() ? row.text : filled(row.text, {{"vcc", "VCC"}, {"VCC", "vcc_lo"}}), row.bits, row.oracle, row.nan});
+      rows.push_back(
+          {old() ? row.text : filled(row.text, {{"vcc", "VCC"}, {"VCC", "vcc_lo"}}), row.bits, row.oracle, row.nan});
     rows.pop_back(); // packed, below
     expectRows(rows);
   }
@@ -344,7 +352,8 @@ TEST_F(AmdAlu, PackedFloats) {
 uint16_t nearestCode(double v, int exponentBits, int mantissaBits) {
   auto value = [&](unsigned code) {
     int e = int(code >> mantissaBits), m = int(code & ((1u << mantissaBits) - 1)), bias = (1 << (exponentBits - 1)) - 1;
-    return e ? std::ldexp(double(m + (1 << mantissaBits)), e - bias - mantissaBits) : std::ldexp(double(m), 1 - bias - mantissaBits);
+    return e ? std::ldexp(double(m + (1 << mantissaBits)), e - bias - mantissaBits)
+             : std::ldexp(double(m), 1 - bias - mantissaBits);
   };
   unsigned infinity = ((1u << exponentBits) - 1) << mantissaBits, best = 0;
   unsigned low = 0, high = infinity;
@@ -430,7 +439,8 @@ TEST_F(AmdAlu, Scalars) {
       uint64_t r = uint64_t(uint32_t(a)) + uint32_t(b);
       return R{r, int(r >> 32)};
     });
-    expectScalar("s_add_u32 $d, $a, $b\ns_addc_u32 s13, s9, s11", 64, [](auto a, auto b) { return R{a + b, a + b < a}; });
+    expectScalar("s_add_u32 $d, $a, $b\ns_addc_u32 s13, s9, s11", 64,
+                 [](auto a, auto b) { return R{a + b, a + b < a}; });
     expectScalar("s_sub_u32 $d, $a, $b\ns_subb_u32 s13, s9, s11", 64, [](auto a, auto b) { return R{a - b, b > a}; });
     expectScalar("s_sub_i32 $d, $a, $b", 32, [](auto a, auto b) {
       int64_t r = s32(a) - s32(b);
@@ -446,17 +456,19 @@ TEST_F(AmdAlu, Scalars) {
     expectScalar("s_bfe_u32 $d, $a, 0x50003", 32, [&](auto a, auto) { return nonZero(a >> 3 & 31); });
     expectScalar("s_bfe_i64 $D, $A, 0x200000", 64, [&](auto a, auto) { return nonZero(uint64_t(s32(a))); });
     expectScalar("s_bfm_b32 $d, 5, 8", 32, [](auto, auto) { return R{0x1f00, 0}; });
-    expectScalar("s_bcnt1_i32_b64 $d, $A", 32, [&](auto a, auto) { return nonZero(uint64_t(__builtin_popcountll(a))); });
+    expectScalar("s_bcnt1_i32_b64 $d, $A", 32,
+                 [&](auto a, auto) { return nonZero(uint64_t(__builtin_popcountll(a))); });
     expectScalar(old() ? "s_ff1_i32_b64 $d, $A" : "s_ctz_i32_b64 $d, $A", 32,
                  [](auto a, auto) { return R{a ? uint64_t(__builtin_ctzll(a)) : ~uint64_t(0), 0}; });
-    expectScalar(old() ? "s_flbit_i32_b32 $d, $a" : "s_clz_i32_u32 $d, $a", 32, [](auto a, auto) {
-      return R{uint32_t(a) ? uint64_t(__builtin_clz(uint32_t(a))) : ~uint64_t(0), 0};
-    });
+    expectScalar(old() ? "s_flbit_i32_b32 $d, $a" : "s_clz_i32_u32 $d, $a", 32,
+                 [](auto a, auto) { return R{uint32_t(a) ? uint64_t(__builtin_clz(uint32_t(a))) : ~uint64_t(0), 0}; });
     expectScalar("s_sext_i32_i16 $d, $a", 32, [](auto a, auto) { return R{uint64_t(int64_t(int16_t(a))), 0}; });
     expectScalar("s_min_i32 $d, $a, $b", 32,
                  [](auto a, auto b) { return R{uint64_t(std::min(s32(a), s32(b))), s32(a) < s32(b)}; });
-    expectScalar("s_absdiff_i32 $d, $a, $b", 32, [&](auto a, auto b) { return nonZero(uint32_t(std::llabs(s32(a) - s32(b)))); });
-    expectScalar("s_pack_lh_b32_b16 $d, $a, $b", 32, [](auto a, auto b) { return R{(a & 0xffff) | (b & 0xffff0000), 0}; });
+    expectScalar("s_absdiff_i32 $d, $a, $b", 32,
+                 [&](auto a, auto b) { return nonZero(uint32_t(std::llabs(s32(a) - s32(b)))); });
+    expectScalar("s_pack_lh_b32_b16 $d, $a, $b", 32,
+                 [](auto a, auto b) { return R{(a & 0xffff) | (b & 0xffff0000), 0}; });
     expectScalar("s_cmp_lt_i32 $a, $b", 32, [](auto a, auto b) { return R{0, s32(a) < s32(b)}; });
     expectScalar("s_cmp_lg_u64 $A, $B", 32, [](auto a, auto b) { return R{0, a != b}; });
     expectScalar("s_cmpk_gt_u32 $a, 0x8000", 32, [](auto a, auto) { return R{0, uint32_t(a) > 0x8000}; });
@@ -465,7 +477,8 @@ TEST_F(AmdAlu, Scalars) {
     expectScalar("s_movk_i32 $d, 0x8001", 32, [](auto, auto) { return R{0xffff8001, 0}; });
     expectScalar("s_mov_b32 $d, $a\ns_addk_i32 $d, 0x7fff", 32,
                  [](auto a, auto) { return R{a + 0x7fff, s32(a) + 0x7fff != int32_t(s32(a) + 0x7fff)}; });
-    expectScalar("s_mov_b64 $D, $A\ns_bitset0_b64 $D, 40", 64, [](auto a, auto) { return R{a & ~(uint64_t(1) << 40), 0}; });
+    expectScalar("s_mov_b64 $D, $A\ns_bitset0_b64 $D, 40", 64,
+                 [](auto a, auto) { return R{a & ~(uint64_t(1) << 40), 0}; });
   }
   useChip("gfx1201");
   expectScalar("s_mul_u64 $D, $A, $B", 64, [](auto a, auto b) { return R{a * b, 0}; });
