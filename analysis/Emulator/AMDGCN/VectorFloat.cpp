@@ -72,6 +72,8 @@ template <typename T> T divFixup(T q, T den, T num) {
     return sign * inf;
   if (num == 0 || std::isinf(den))
     return sign * T(0);
+  if (q != q) // the steps before have overflowed
+    return sign * inf;
   return negative ? -std::fabs(q) : std::fabs(q);
 }
 
@@ -164,6 +166,8 @@ constexpr Entry table[] = {
     f3<fmaF>("v_fmaak_f32"),
     f3<[](f a, f k, f b) { return fmaFloat(a, k, b); }>("v_fmamk_f32"),
     f3<[](f a, f b, f c) { return addFloat(mulFloat(a, b), c); }>("v_mad_f32"),
+    f3<[](f a, f b, f c) { return addFloat(mulFloat(a, b), c); }>("v_madak_f32"),
+    f3<[](f a, f k, f b) { return addFloat(mulFloat(a, k), b); }>("v_madmk_f32"),
     {"v_mac_f32",
      runVector,
      Form::plain,
@@ -231,6 +235,8 @@ constexpr Entry table[] = {
      nullptr,
      0,
      tied},
+    d3<[](d a, d b, d c) { return fmaFloat(a, b, c); }>("v_fmaak_f64"),
+    d3<[](d a, d k, d b) { return fmaFloat(a, k, b); }>("v_fmamk_f64"),
     d2<minD>("v_min_f64"),
     d2<maxD>("v_max_f64"),
     d2<minD>("v_min_num_f64"),

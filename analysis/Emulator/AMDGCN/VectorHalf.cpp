@@ -51,6 +51,21 @@ template <const alu::FloatFormat &format> struct Format {
   }
   static h least(h a, h b) { return isNan(a) || isNan(b) ? nan({a, b}) : minNum(a, b); }
   static h most(h a, h b) { return isNan(a) || isNan(b) ? nan({a, b}) : maxNum(a, b); }
+  /// As v_div_fixup of the wider types.
+  static h divFixup(h q, h den, h num) {
+    h sign = (den ^ num) & 0x8000, inf = h(format.infinity());
+    bool zeroNum = !(num & 0x7fff), zeroDen = !(den & 0x7fff);
+    bool infNum = (num & 0x7fff) == inf, infDen = (den & 0x7fff) == inf;
+    if (isNan(num) || isNan(den))
+      return nan({num, den});
+    if ((zeroNum && zeroDen) || (infNum && infDen))
+      return h(0x8000 | inf | quiet);
+    if (zeroDen || infNum)
+      return sign | inf;
+    if (zeroNum || infDen)
+      return sign;
+    return h((q & 0x7fff) | sign);
+  }
   static h apply(h a, double (*f)(double)) {
     if (isNan(a))
       return nan({a});
@@ -62,6 +77,7 @@ using F = Format<formatF16>;
 using B = Format<formatBf16>;
 
 template <auto f> constexpr Entry h1(std::string_view name) { return vector1<H16, H16, f>(name); }
+template <auto f> constexpr Entry b1(std::string_view name) { return vector1<BF16, BF16, f>(name); }
 template <auto f> constexpr Entry h2(std::string_view name) { return vector2<H16, H16, H16, f>(name); }
 template <auto f> constexpr Entry h3(std::string_view name, uint32_t flags = 0) {
   return vector3<H16, H16, H16, H16, f>(name, flags);
@@ -196,6 +212,7 @@ constexpr Entry table[] = {
     h2<[](h a, h b) { return F::maxNum(a, b); }>("v_max_num_f16"),
     h2<[](h a, h b) { return F::least(a, b); }>("v_minimum_f16"),
     h2<[](h a, h b) { return F::most(a, b); }>("v_maximum_f16"),
+    h3<[](h q, h b, h c) { return F::divFixup(q, b, c); }>("v_div_fixup_f16"),
     h1<[](h a) { return F::apply(a, [](double v) { return 1.0 / v; }); }>("v_rcp_f16"),
     h1<[](h a) { return F::apply(a, std::sqrt); }>("v_sqrt_f16"),
     h1<[](h a) { return F::apply(a, [](double v) { return 1.0 / std::sqrt(v); }); }>("v_rsq_f16"),
@@ -227,6 +244,11 @@ constexpr Entry table[] = {
     vector2<BF16, BF16, BF16, [](h a, h b) { return B::add(a, b); }>("v_add_bf16"),
     vector2<BF16, BF16, BF16, [](h a, h b) { return B::sub(a, b); }>("v_sub_bf16"),
     vector2<BF16, BF16, BF16, [](h a, h b) { return B::mul(a, b); }>("v_mul_bf16"),
+    b1<[](h a) { return B::apply(a, std::sqrt); }>("v_sqrt_bf16"),
+    b1<[](h a) { return B::apply(a, [](double v) { return 1.0 / v; }); }>("v_rcp_bf16"),
+    b1<[](h a) { return B::apply(a, [](double v) { return 1.0 / std::sqrt(v); }); }>("v_rsq_bf16"),
+    b1<[](h a) { return B::apply(a, std::exp2); }>("v_exp_bf16"),
+    b1<[](h a) { return B::apply(a, std::log2); }>("v_log_bf16"),
     {"v_fmac_bf16",
      runVector,
      Form::plain,
