@@ -66,8 +66,9 @@ std::vector<KernelParam> kernelParams(KernelKind kind) {
         ILK_PARAM(CombineParams, tokens),     ILK_PARAM(CombineParams, buffer),    ILK_PARAM(CombineParams, reserved)};
   case KernelKind::dispatchEpilogue:
   case KernelKind::combinePrologue:
-    return {ILK_PARAM(LocalParams, tokenRows),     ILK_PARAM(LocalParams, expertRows), ILK_PARAM(LocalParams, tokens),
-            ILK_PARAM(LocalParams, rows),          ILK_PARAM(LocalParams, weights),    ILK_PARAM(LocalParams, count),
+    return {ILK_PARAM(LocalParams, tokenRows),     ILK_PARAM(LocalParams, expertRows),
+            ILK_PARAM(LocalParams, tokens),        ILK_PARAM(LocalParams, rows),
+            ILK_PARAM(LocalParams, weights),       ILK_PARAM(LocalParams, count),
             ILK_PARAM(LocalParams, status),        ILK_PARAM(LocalParams, groups),
             ILK_PARAM(LocalParams, tokenRowCount), ILK_PARAM(LocalParams, expertRowCount)};
   }
