@@ -23,7 +23,9 @@ protected:
     return (old() ? "s_load_dwordx2 s[4:5], s[0:1], 0x0\n" : "s_load_b64 s[4:5], s[0:1], 0x0\n") +
            ("v_and_b32 v1, 0x3ff, v0\nv_mov_b32 v2, " + workgroup + "\nv_lshlrev_b32 v2, " + std::to_string(shift) +
             ", v2\nv_or_b32 v1, v1, v2\nv_lshlrev_b32 v2, 2, v1\n") +
-           (old() ? "s_waitcnt lgkmcnt(0)\n" : options.chip == "gfx1100" ? "s_waitcnt lgkmcnt(0)\n" : "s_wait_kmcnt 0\n");
+           (old()                       ? "s_waitcnt lgkmcnt(0)\n"
+            : options.chip == "gfx1100" ? "s_waitcnt lgkmcnt(0)\n"
+                                        : "s_wait_kmcnt 0\n");
   }
   std::string store(const std::string &reg) const {
     return (old() ? "\nglobal_store_dword v2, " : "\nglobal_store_b32 v2, ") + reg + ", s[4:5]\n";
@@ -100,7 +102,8 @@ TEST_F(AmdWave, LanesExchangeValues) {
   for (const char *chip : amdChips) {
     useChip(chip);
     unsigned lanes = waveLanes(chip);
-    std::string begin = head(lanes == 64 ? 6 : 5), wait = std::string(chip).starts_with("gfx12") ? "s_wait_dscnt 0\n" : "s_waitcnt lgkmcnt(0)\n";
+    std::string begin = head(lanes == 64 ? 6 : 5),
+                wait = std::string(chip).starts_with("gfx12") ? "s_wait_dscnt 0\n" : "s_waitcnt lgkmcnt(0)\n";
     auto add = [&](std::string text) {
       if (!old())
         for (size_t at; (at = text.find("v_add_u32")) != text.npos;)
@@ -125,19 +128,24 @@ TEST_F(AmdWave, LanesExchangeValues) {
          [](uint32_t i) { return i == 6 ? 55u : 100u; });
     run1("v_mov_b32 v5, 1\nv_mov_b32_dpp v5, v3 row_shr:1 row_mask:0xf bank_mask:0xf\n",
          [](uint32_t i) { return i % 16 ? 99 + i : 1; });
-    run1("v_mov_b32 v5, 1\nv_mov_b32_dpp v5, v3 row_shl:2 row_mask:0x1 bank_mask:0xf bound_ctrl:1\n",
-         [](uint32_t i) { return i >= 16 ? 1 : i < 14 ? 102 + i : 0; });
-    run1("v_mov_b32_dpp v5, v3 quad_perm:[1,0,3,2] row_mask:0xf bank_mask:0xf\n", [](uint32_t i) { return 100 + (i ^ 1); });
+    run1("v_mov_b32 v5, 1\nv_mov_b32_dpp v5, v3 row_shl:2 row_mask:0x1 bank_mask:0xf bound_ctrl:1\n", [](uint32_t i) {
+      return i >= 16 ? 1 : i < 14 ? 102 + i : 0;
+    });
+    run1("v_mov_b32_dpp v5, v3 quad_perm:[1,0,3,2] row_mask:0xf bank_mask:0xf\n",
+         [](uint32_t i) { return 100 + (i ^ 1); });
     run1("v_mov_b32_dpp v5, v3 row_half_mirror row_mask:0xf bank_mask:0xf\n",
          [](uint32_t i) { return 100 + ((i & ~7u) | (7 - (i & 7))); });
-    run1("s_mov_b32 s8, 0xf0f0f0f0\nv_mbcnt_lo_u32_b32 v5, s8, 3\n",
-         [](uint32_t i) { return 3 + uint32_t(__builtin_popcount(0xf0f0f0f0u & uint32_t((uint64_t(1) << std::min(i, 32u)) - 1))); });
+    run1("s_mov_b32 s8, 0xf0f0f0f0\nv_mbcnt_lo_u32_b32 v5, s8, 3\n", [](uint32_t i) {
+      return 3 + uint32_t(__builtin_popcount(0xf0f0f0f0u & uint32_t((uint64_t(1) << std::min(i, 32u)) - 1)));
+    });
     if (old()) {
       run1("v_mov_b32 v5, 1\nv_mov_b32_dpp v5, v3 row_bcast:15 row_mask:0xa bank_mask:0xf\n",
            [](uint32_t i) { return i / 16 % 2 ? 100 + (i & ~15u) - 1 : 1; });
-      run1("s_mov_b32 s8, -1\nv_mbcnt_lo_u32_b32 v5, s8, 0\nv_mbcnt_hi_u32_b32 v5, s8, v5\n", [](uint32_t i) { return i; });
+      run1("s_mov_b32 s8, -1\nv_mbcnt_lo_u32_b32 v5, s8, 0\nv_mbcnt_hi_u32_b32 v5, s8, v5\n",
+           [](uint32_t i) { return i; });
     } else {
-      run1("v_mov_b32_dpp v5, v3 row_share:5 row_mask:0xf bank_mask:0xf\n", [](uint32_t i) { return 100 + (i & ~15u) + 5; });
+      run1("v_mov_b32_dpp v5, v3 row_share:5 row_mask:0xf bank_mask:0xf\n",
+           [](uint32_t i) { return 100 + (i & ~15u) + 5; });
       run1("v_mov_b32_dpp v5, v3 row_xmask:6 row_mask:0xf bank_mask:0xf\n", [](uint32_t i) { return 100 + (i ^ 6); });
       run1("v_mov_b32_dpp v5, v3 dpp8:[7,6,5,4,3,2,1,0]\n", [](uint32_t i) { return 100 + (i ^ 7); });
       run1("s_mov_b32 s8, 0x76543210\ns_mov_b32 s9, 0xfedcba98\nv_permlanex16_b32 v5, v3, s8, s9\n",
@@ -169,10 +177,11 @@ TEST_F(AmdWave, LdsAndBarriers) {
   }
   // Two pieces at once, and read-modify-writes.
   useChip("gfx942");
-  auto got = results(head(6) + "v_lshlrev_b32 v4, 3, v1\nv_mov_b32 v6, v1\nv_mov_b32 v7, 5\n"
-                               "ds_write2_b32 v4, v6, v7 offset1:1\nds_add_rtn_u32 v8, v4, v7 offset:4\n"
-                               "ds_read2_b32 v[10:11], v4 offset1:1\ns_waitcnt lgkmcnt(0)\n"
-                               "v_lshl_add_u32 v3, v11, 8, v10\nv_lshl_add_u32 v3, v8, 16, v3\n" +
+  auto got = results(head(6) +
+                         "v_lshlrev_b32 v4, 3, v1\nv_mov_b32 v6, v1\nv_mov_b32 v7, 5\n"
+                         "ds_write2_b32 v4, v6, v7 offset1:1\nds_add_rtn_u32 v8, v4, v7 offset:4\n"
+                         "ds_read2_b32 v[10:11], v4 offset1:1\ns_waitcnt lgkmcnt(0)\n"
+                         "v_lshl_add_u32 v3, v11, 8, v10\nv_lshl_add_u32 v3, v8, 16, v3\n" +
                          store("v3"),
                      grid(1, 64), 512);
   for (uint32_t i = 0; i < 64; ++i)
@@ -192,15 +201,16 @@ TEST_F(AmdWave, TheFirstToSignalKnows) {
 TEST_F(AmdWave, ClustersMeet) {
   useChip("gfx1250");
   // One wave of each workgroup signals the cluster; all wait; then every workgroup reads what the others wrote.
-  std::string body = "s_load_b64 s[4:5], s[0:1], 0x0\ns_getreg_b32 s8, hwreg(HW_REG_IB_STS2, 6, 4)\n"
-                     "s_and_b32 s9, ttmp6, 15\ns_lshl_b32 s10, ttmp9, 2\ns_add_co_i32 s10, s10, s9\n" // workgroup
-                     "s_wait_kmcnt 0\nv_and_b32 v1, 0x3ff, v0\nv_mov_b32 v2, s10\nv_lshlrev_b32 v3, 2, v2\n"
-                     "v_add_nc_u32 v2, 1, v2\nglobal_store_b32 v3, v2, s[4:5] scope:SCOPE_SE\ns_wait_storecnt 0\n"
-                     "s_barrier_signal_isfirst -1\ns_barrier_wait -1\ns_cbranch_scc0 .Lnot\ns_barrier_signal -3\n.Lnot:\n"
-                     "s_barrier_wait -3\nglobal_inv scope:SCOPE_SE\n"
-                     "s_xor_b32 s11, s10, 3\ns_lshl_b32 s11, s11, 2\nv_mov_b32 v4, s11\n"
-                     "global_load_b32 v5, v4, s[4:5] scope:SCOPE_SE\ns_wait_loadcnt 0\nv_lshl_or_b32 v5, s8, 16, v5\n"
-                     "v_add_nc_u32 v3, 64, v3\nglobal_store_b32 v3, v5, s[4:5]";
+  std::string body =
+      "s_load_b64 s[4:5], s[0:1], 0x0\ns_getreg_b32 s8, hwreg(HW_REG_IB_STS2, 6, 4)\n"
+      "s_and_b32 s9, ttmp6, 15\ns_lshl_b32 s10, ttmp9, 2\ns_add_co_i32 s10, s10, s9\n" // workgroup
+      "s_wait_kmcnt 0\nv_and_b32 v1, 0x3ff, v0\nv_mov_b32 v2, s10\nv_lshlrev_b32 v3, 2, v2\n"
+      "v_add_nc_u32 v2, 1, v2\nglobal_store_b32 v3, v2, s[4:5] scope:SCOPE_SE\ns_wait_storecnt 0\n"
+      "s_barrier_signal_isfirst -1\ns_barrier_wait -1\ns_cbranch_scc0 .Lnot\ns_barrier_signal -3\n.Lnot:\n"
+      "s_barrier_wait -3\nglobal_inv scope:SCOPE_SE\n"
+      "s_xor_b32 s11, s10, 3\ns_lshl_b32 s11, s11, 2\nv_mov_b32 v4, s11\n"
+      "global_load_b32 v5, v4, s[4:5] scope:SCOPE_SE\ns_wait_loadcnt 0\nv_lshl_or_b32 v5, s8, 16, v5\n"
+      "v_add_nc_u32 v3, 64, v3\nglobal_store_b32 v3, v5, s[4:5]";
   for (MemoryMode mode : {MemoryMode::sequential, MemoryMode::cached})
     for (uint64_t seed = 0; seed < 20; ++seed) {
       options.memory = mode;
@@ -212,20 +222,23 @@ TEST_F(AmdWave, ClustersMeet) {
       for (uint32_t i = 0; i < 8; ++i)
         ASSERT_EQ(got[16 + i], ((i ^ 3) + 1) | 3u << 16) << seed;
     }
-  EXPECT_THAT(errorOf(amdKernel("gfx1250", "s_barrier_signal 5", 0), grid(1, 32), {}), HasSubstr("expected barrier -1"));
+  EXPECT_THAT(errorOf(amdKernel("gfx1250", "s_barrier_signal 5", 0), grid(1, 32), {}),
+              HasSubstr("expected barrier -1"));
   useChip("gfx942");
-  EXPECT_THAT(errorOf(amdKernel("gfx942", "", 0), grid(4, 64, 2), {}), HasSubstr("expected no cluster, gfx942 has none"));
+  EXPECT_THAT(errorOf(amdKernel("gfx942", "", 0), grid(4, 64, 2), {}),
+              HasSubstr("expected no cluster, gfx942 has none"));
 }
 
 TEST_F(AmdWave, ScratchMemoryAndGenericAddresses) {
   useChip("gfx942");
   // Through scratch instructions, and through a generic pointer into each of the three spaces.
-  auto got = results(head(6) + "scratch_store_dword off, v1, off offset:8\ns_waitcnt vmcnt(0)\n"
-                               "s_mov_b64 s[8:9], src_private_base\nv_mov_b32 v4, 8\nv_mov_b32 v5, s9\n"
-                               "flat_load_dword v6, v[4:5]\ns_waitcnt vmcnt(0) lgkmcnt(0)\n"
-                               "s_mov_b64 s[10:11], src_shared_base\nv_lshlrev_b32 v8, 2, v1\nv_mov_b32 v9, s11\n"
-                               "flat_store_dword v[8:9], v6\ns_waitcnt vmcnt(0) lgkmcnt(0)\nds_read_b32 v3, v8\n"
-                               "s_waitcnt lgkmcnt(0)\nv_add_u32 v3, 1000, v3\n" +
+  auto got = results(head(6) +
+                         "scratch_store_dword off, v1, off offset:8\ns_waitcnt vmcnt(0)\n"
+                         "s_mov_b64 s[8:9], src_private_base\nv_mov_b32 v4, 8\nv_mov_b32 v5, s9\n"
+                         "flat_load_dword v6, v[4:5]\ns_waitcnt vmcnt(0) lgkmcnt(0)\n"
+                         "s_mov_b64 s[10:11], src_shared_base\nv_lshlrev_b32 v8, 2, v1\nv_mov_b32 v9, s11\n"
+                         "flat_store_dword v[8:9], v6\ns_waitcnt vmcnt(0) lgkmcnt(0)\nds_read_b32 v3, v8\n"
+                         "s_waitcnt lgkmcnt(0)\nv_add_u32 v3, 1000, v3\n" +
                          store("v3"),
                      grid(1, 64), 256, 16);
   for (uint32_t i = 0; i < 64; ++i)
@@ -234,11 +247,12 @@ TEST_F(AmdWave, ScratchMemoryAndGenericAddresses) {
               HasSubstr("inside the 16 bytes of scratch memory"));
   // gfx90a addresses its scratch memory through a buffer.
   useChip("gfx90a");
-  std::string text = amdKernel("gfx90a",
-                               "buffer_store_dword v0, off, s[0:3], 0 offset:4\ns_waitcnt vmcnt(0)\nv_mov_b32 v1, 4\n"
-                               "buffer_load_dword v3, v1, s[0:3], 0 offen\ns_load_dwordx2 s[8:9], s[4:5], 0x0\n"
-                               "v_lshlrev_b32 v2, 2, v0\ns_waitcnt vmcnt(0) lgkmcnt(0)\nglobal_store_dword v2, v3, s[8:9]",
-                               1, 0, 8);
+  std::string text =
+      amdKernel("gfx90a",
+                "buffer_store_dword v0, off, s[0:3], 0 offset:4\ns_waitcnt vmcnt(0)\nv_mov_b32 v1, 4\n"
+                "buffer_load_dword v3, v1, s[0:3], 0 offen\ns_load_dwordx2 s[8:9], s[4:5], 0x0\n"
+                "v_lshlrev_b32 v2, 2, v0\ns_waitcnt vmcnt(0) lgkmcnt(0)\nglobal_store_dword v2, v3, s[8:9]",
+                1, 0, 8);
   text.replace(text.find("sgpr_count 2"), 12, "sgpr_count 6\n.amdhsa_user_sgpr_private_segment_buffer 1");
   uint64_t out = zeros(256);
   run(text, grid(1, 64), {out});
@@ -249,12 +263,13 @@ TEST_F(AmdWave, ScratchMemoryAndGenericAddresses) {
 
 TEST_F(AmdWave, CallsAndData) {
   useChip("gfx942");
-  std::string body = head(6) + "s_getpc_b64 s[8:9]\ns_add_u32 s8, s8, helper@rel32@lo+4\ns_addc_u32 s9, s9, helper@rel32@hi+12\n"
-                               "s_swappc_b64 s[30:31], s[8:9]\n"
-                               "s_getpc_b64 s[8:9]\ns_add_u32 s8, s8, table@gotpcrel32@lo+4\n"
-                               "s_addc_u32 s9, s9, table@gotpcrel32@hi+12\ns_load_dwordx2 s[8:9], s[8:9], 0x0\n"
-                               "s_waitcnt lgkmcnt(0)\ns_load_dword s10, s[8:9], 0x4\ns_waitcnt lgkmcnt(0)\n"
-                               "v_add_u32 v3, s10, v3\n" +
+  std::string body = head(6) +
+                     "s_getpc_b64 s[8:9]\ns_add_u32 s8, s8, helper@rel32@lo+4\ns_addc_u32 s9, s9, helper@rel32@hi+12\n"
+                     "s_swappc_b64 s[30:31], s[8:9]\n"
+                     "s_getpc_b64 s[8:9]\ns_add_u32 s8, s8, table@gotpcrel32@lo+4\n"
+                     "s_addc_u32 s9, s9, table@gotpcrel32@hi+12\ns_load_dwordx2 s[8:9], s[8:9], 0x0\n"
+                     "s_waitcnt lgkmcnt(0)\ns_load_dword s10, s[8:9], 0x4\ns_waitcnt lgkmcnt(0)\n"
+                     "v_add_u32 v3, s10, v3\n" +
                      store("v3") + "s_endpgm\nhelper:\nv_mov_b32 v3, 40\ns_setpc_b64 s[30:31]";
   std::string text = amdKernel("gfx942", body, 1) + ".rodata\ntable:\n.long 1\n.long 2\n";
   uint64_t out = zeros(256);
@@ -270,7 +285,8 @@ TEST_F(AmdWave, MemoryOfEveryWidth) {
   uint64_t out = zeros(64);
   run(amdKernel("gfx942",
                 "s_load_dwordx4 s[4:7], s[0:1], 0x0\nv_mov_b32 v1, 0\nv_mov_b32 v9, -1\ns_waitcnt lgkmcnt(0)\n"
-                "global_load_ubyte v2, v1, s[4:5]\nglobal_load_sbyte v3, v1, s[4:5]\nglobal_load_ushort v4, v1, s[4:5] offset:2\n"
+                "global_load_ubyte v2, v1, s[4:5]\nglobal_load_sbyte v3, v1, s[4:5]\nglobal_load_ushort v4, v1, s[4:5] "
+                "offset:2\n"
                 "global_load_sshort v5, v1, s[4:5] offset:2\nglobal_load_short_d16_hi v9, v1, s[4:5] offset:4\n"
                 "global_load_dwordx3 v[6:8], v1, s[4:5] offset:4\ns_waitcnt vmcnt(0)\n"
                 "global_store_dwordx4 v1, v[2:5], s[6:7]\nglobal_store_dwordx4 v1, v[6:9], s[6:7] offset:16\n"
@@ -296,7 +312,8 @@ TEST_F(AmdWave, AtomicsOfAllLanesAddUp) {
       useChip(chip);
       uint64_t out = zeros(16);
       std::string add = old() ? "global_atomic_add" : "global_atomic_add_u32";
-      run(amdKernel(chip, head(7) + "v_mov_b32 v3, 0\nv_mov_b32 v4, 3\n" + add + " v3, v4, s[4:5]\n", 1), grid(4, 128), {out});
+      run(amdKernel(chip, head(7) + "v_mov_b32 v3, 0\nv_mov_b32 v4, 3\n" + add + " v3, v4, s[4:5]\n", 1), grid(4, 128),
+          {out});
       EXPECT_EQ(download<uint32_t>(out, 1)[0], 4 * 128 * 3u) << chip;
     }
 }
@@ -314,22 +331,25 @@ TEST_F(AmdWave, ErrorsNameThePlace) {
   EXPECT_THAT(error("v_mov_b32 v1, 0\nds_read_b32 v2, v1"), HasSubstr("inside the 0 bytes of LDS"));
   EXPECT_THAT(error("s_mov_b64 s[4:5], 0\ns_setpc_b64 s[4:5]"), HasSubstr("expected the address of an instruction"));
   EXPECT_THAT(error("s_trap 2"), HasSubstr("expected a kernel to reach no trap"));
-  EXPECT_THAT(error("s_mov_b32 s0, nowhere@abs32@lo"), HasSubstr("expected a symbol that the text defines, found nowhere"));
+  EXPECT_THAT(error("s_mov_b32 s0, nowhere@abs32@lo"),
+              HasSubstr("expected a symbol that the text defines, found nowhere"));
   EXPECT_THAT(error("s_add_u32 s0, v1, s2"), HasSubstr("expected a scalar register as a source"));
   EXPECT_THAT(error("v_add_u32 v0, v1"), HasSubstr("expected 2 sources, found 1"));
   EXPECT_THAT(error("s_mov_b32 s200, 0"), HasSubstr("expected scalar registers that exist"));
   EXPECT_THAT(errorOf(amdKernel("gfx90a", "", 0), grid(1, 64), {}),
               HasSubstr("expected code for gfx942, found .amdgcn_target \"amdgcn-amd-amdhsa--gfx90a\""));
   EXPECT_THAT(errorOf("?", grid(1, 64), {}), HasSubstr("test.ptx:1:1: expected a label"));
-  EXPECT_THAT(errorOf(amdKernel("gfx942", "", 2), grid(1, 64), {1}), HasSubstr("expected 16 bytes of parameters, found 8"));
+  EXPECT_THAT(errorOf(amdKernel("gfx942", "", 2), grid(1, 64), {1}),
+              HasSubstr("expected 16 bytes of parameters, found 8"));
   EXPECT_THAT(errorOf(amdKernel("gfx942", "", 0, 70000), grid(1, 64), {}), HasSubstr("at most 65536 bytes of LDS"));
 }
 
 TEST_F(AmdWave, DeadlocksAreReported) {
   useChip("gfx942");
-  std::string text = amdKernel("gfx942", "v_readfirstlane_b32 s4, v0\ns_cmp_lg_u32 s4, 0\ns_cbranch_scc1 .Lskip\n"
-                                         "s_barrier\ns_barrier\ns_branch .Lend\n.Lskip:\ns_barrier\n.Lspin:\n"
-                                         "s_sleep 1\ns_branch .Lspin\n.Lend:\ns_nop 0",
+  std::string text = amdKernel("gfx942",
+                               "v_readfirstlane_b32 s4, v0\ns_cmp_lg_u32 s4, 0\ns_cbranch_scc1 .Lskip\n"
+                               "s_barrier\ns_barrier\ns_branch .Lend\n.Lskip:\ns_barrier\n.Lspin:\n"
+                               "s_sleep 1\ns_branch .Lspin\n.Lend:\ns_nop 0",
                                0);
   std::string error = errorOf(text, grid(1, 128), {});
   EXPECT_THAT(error, HasSubstr("deadlock"));
