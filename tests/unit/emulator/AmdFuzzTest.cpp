@@ -12,11 +12,14 @@ namespace {
 /// A kernel that has an instruction of every kind, with operands for a mutation to spoil.
 constexpr const char *everyKind =
     "s_load_dwordx4 s[4:7], s[0:1], 0x0\ns_waitcnt vmcnt(0) lgkmcnt(0)\nv_mov_b32_dpp v5, v0 row_shr:1 row_mask:0xf\n"
-    "v_lshlrev_b32 v1, 2, v0\nglobal_load_dwordx4 v[4:7], v1, s[4:5] offset:16\nglobal_store_dwordx2 v1, v[4:5], s[4:5]\n"
-    "global_atomic_cmpswap v8, v1, v[4:5], s[4:5] sc0\nscratch_store_dword off, v1, off offset:8\nv_readlane_b32 s8, v0, s9\n"
+    "v_lshlrev_b32 v1, 2, v0\nglobal_load_dwordx4 v[4:7], v1, s[4:5] offset:16\nglobal_store_dwordx2 v1, v[4:5], "
+    "s[4:5]\n"
+    "global_atomic_cmpswap v8, v1, v[4:5], s[4:5] sc0\nscratch_store_dword off, v1, off offset:8\nv_readlane_b32 s8, "
+    "v0, s9\n"
     "v_writelane_b32 v9, s8, 3\nv_mad_u64_u32 v[10:11], s[8:9], v0, v1, v[4:5]\nv_cndmask_b32 v2, v3, v4, vcc\n"
     "v_cmp_lt_u32 s[10:11], v0, v1\nds_write2_b32 v1, v2, v3 offset0:1 offset1:2\nds_read_b128 v[12:15], v1\n"
-    "ds_bpermute_b32 v2, v1, v0\nds_append v3 offset:4\nv_pk_fma_f32 v[10:11], v[10:11], s[6:7], v[10:11] op_sel:[0,1,0]\n"
+    "ds_bpermute_b32 v2, v1, v0\nds_append v3 offset:4\nv_pk_fma_f32 v[10:11], v[10:11], s[6:7], v[10:11] "
+    "op_sel:[0,1,0]\n"
     "v_div_scale_f64 v[2:3], vcc, v[4:5], v[6:7], v[8:9]\nv_swap_b32 v1, v2\nv_perm_b32 v1, v2, v3, s4\n"
     "buffer_load_dword v1, v2, s[4:7], 0 offen offset:4\ns_mov_b64 exec, -1\ns_bfe_u64 s[8:9], s[10:11], 0x100004\n"
     "v_add_f32_sdwa v5, v4, v3 dst_sel:WORD_1 src0_sel:BYTE_1\nflat_load_dword v1, v[2:3]\nbuffer_wbl2 sc0 sc1\n"
