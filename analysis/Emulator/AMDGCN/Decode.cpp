@@ -404,6 +404,15 @@ private:
       ++op.nsrc;
     }
     if (e.name.starts_with("v_")) {
+      // Masks, lane numbers and selectors are scalars.
+      bool selects = e.name.starts_with("v_readlane") || e.name.starts_with("v_permlane16_b32") ||
+                     e.name.starts_with("v_permlanex16");
+      for (size_t i = 0; i < sources; ++i)
+        if (op.src[i].kind == SrcKind::vector &&
+            (e.src[i] == Ty::mask || (selects && i > 0) || e.name == "v_writelane_b32"))
+          return need("expected a scalar register or a constant as a source");
+      if (e.name == "v_writelane_b32" && op.dst.kind != SrcKind::vector)
+        return need("expected a vector register as the destination");
       bool lane = e.name.starts_with("v_readlane") || e.name.starts_with("v_readfirst");
       bool scalarResult = lane || e.dst == Ty::mask || e.dst == Ty::none;
       if (!scalarResult && op.dst.kind != SrcKind::vector && op.dst.kind != SrcKind::none && !scalarOk(e))
@@ -713,6 +722,8 @@ private:
     case Form::branch: {
       if (op.entry->dst != Ty::none && !in.operands.empty())
         op.dst = operand(in.operands[0], op.entry->dst, true);
+      if (op.entry->dst != Ty::none && op.dst.kind != SrcKind::scalar)
+        need("expected a scalar register as the destination");
       const Operand *o = in.operands.empty() ? nullptr : &in.operands.back();
       if (o && o->kind == OperandKind::label)
         op.target = o->index;

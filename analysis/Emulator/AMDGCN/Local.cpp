@@ -34,7 +34,7 @@ Flow runLocal(WaveExec &x, const Op &op) {
     uint64_t a = address[i] + uint64_t(op.imm);
     for (uint64_t piece : {uint64_t(0), uint64_t(kind.two ? op.imm2 - op.imm : 0)}) {
       uint64_t at = a + piece;
-      if (at + kind.bytes > cta.shared.size())
+      if (at > cta.shared.size() || kind.bytes > cta.shared.size() - at)
         return x.fault(op,
                        fmt::format("expected {} bytes inside the {} bytes of LDS, found address {:#x}", kind.bytes,
                                    cta.shared.size(), at),
@@ -106,7 +106,7 @@ Flow runSwizzle(WaveExec &x, const Op &op) {
 template <bool append> Flow runAppend(WaveExec &x, const Op &op) {
   Cta &cta = x.cta();
   uint64_t at = (x.wave.s[sreg::m0] & 0xffff) + uint64_t(op.imm);
-  if (at % 4 || at + 4 > cta.shared.size())
+  if (at % 4 || at > cta.shared.size() || cta.shared.size() - at < 4)
     return x.fault(op, fmt::format("expected an aligned LDS address below {}, found {:#x}", cta.shared.size(), at));
   uint32_t old, n = uint32_t(std::popcount(x.wave.active()));
   std::memcpy(&old, cta.shared.data() + at, 4);

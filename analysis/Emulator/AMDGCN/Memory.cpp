@@ -40,7 +40,7 @@ bool resolve(WaveExec &x, const Op &op, Space space, unsigned lane, uint32_t byt
     return true;
   case Space::local: {
     Cta &cta = x.cta();
-    if (address + bytes > cta.shared.size()) {
+    if (address > cta.shared.size() || bytes > cta.shared.size() - address) {
       x.fault(op,
               fmt::format("expected {} bytes inside the {} bytes of LDS, found address {:#x}", bytes, cta.shared.size(),
                           address),
@@ -51,7 +51,7 @@ bool resolve(WaveExec &x, const Op &op, Space space, unsigned lane, uint32_t byt
     return true;
   }
   case Space::scratch:
-    if (address + bytes > x.wave.scratchBytes) {
+    if (address > x.wave.scratchBytes || bytes > x.wave.scratchBytes - address) {
       x.fault(op,
               fmt::format("expected {} bytes inside the {} bytes of scratch memory, found address {:#x}", bytes,
                           x.wave.scratchBytes, address),

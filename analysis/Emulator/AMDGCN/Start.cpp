@@ -187,7 +187,7 @@ void startWaves(Engine &engine, Cta &cta) {
       put(k.scratchBytes);
     if (auto length = k.source->directive("user_sgpr_kernarg_preload_length")) {
       uint64_t from = grid.dispatch->kernarg + 4 * uint64_t(k.source->directive("user_sgpr_kernarg_preload_offset"));
-      for (int64_t i = 0; i < length; ++i) {
+      for (int64_t i = 0; i < std::min<int64_t>(length, 64); ++i) {
         uint32_t v = 0;
         Span span = engine.memory.find(from + 4 * uint64_t(i), 4);
         if (span.host)
