@@ -26,8 +26,9 @@ Result<PackedExperts> packByExpert(const LayerSpec &layer, uint32_t rank, std::s
   if (alignment == 0)
     return makeError(Code::badInput, "expected rows of an expert to begin at a multiple of at least 1, got 0");
   if (ids.size() % layer.topk || weights.size() != ids.size())
-    return makeError(Code::badInput, fmt::format("expected {} ids and as many weights for each received row, got {} and {}",
-                                                 layer.topk, ids.size(), weights.size()));
+    return makeError(Code::badInput,
+                     fmt::format("expected {} ids and as many weights for each received row, got {} and {}", layer.topk,
+                                 ids.size(), weights.size()));
   PackedExperts packed;
   packed.counts.assign(layer.expertsPerRank(), 0);
   for (int32_t id : ids)
@@ -37,8 +38,9 @@ Result<PackedExperts> packByExpert(const LayerSpec &layer, uint32_t rank, std::s
   for (uint32_t count : packed.counts) {
     uint64_t next = (uint64_t(packed.offsets.back()) + count + alignment - 1) / alignment * alignment;
     if (next > INT32_MAX)
-      return makeError(Code::badInput, fmt::format("expected at most {} packed rows, got {}: a smaller alignment would do",
-                                                   INT32_MAX, next));
+      return makeError(
+          Code::badInput,
+          fmt::format("expected at most {} packed rows, got {}: a smaller alignment would do", INT32_MAX, next));
     packed.offsets.push_back(uint32_t(next));
   }
   packed.sources.assign(packed.rows(), -1);
@@ -67,23 +69,26 @@ Status validate(const PackedExperts &packed) {
                                                  packed.counts.size(), packed.offsets.size()));
   for (size_t e = 0; e < packed.counts.size(); ++e)
     if (packed.offsets[e + 1] < packed.offsets[e] || packed.offsets[e + 1] - packed.offsets[e] < packed.counts[e])
-      return makeError(Code::badInput, fmt::format("expected the {} rows of expert {} to end before the next one's begin "
-                                                   "at {}, got an offset of {}",
-                                                   packed.counts[e], e, packed.offsets[e + 1], packed.offsets[e]));
+      return makeError(Code::badInput,
+                       fmt::format("expected the {} rows of expert {} to end before the next one's begin "
+                                   "at {}, got an offset of {}",
+                                   packed.counts[e], e, packed.offsets[e + 1], packed.offsets[e]));
   if (packed.sources.size() != packed.rows() || packed.groups.expertRows != packed.rows())
     return makeError(Code::badInput, fmt::format("expected a source for each of {} packed rows, got {}", packed.rows(),
                                                  packed.sources.size()));
   uint64_t counted = std::accumulate(packed.counts.begin(), packed.counts.end(), uint64_t(0));
-  uint64_t mapped = uint64_t(std::count_if(packed.groups.rows.begin(), packed.groups.rows.end(),
-                                           [](int32_t row) { return row >= 0; }));
+  uint64_t mapped = uint64_t(
+      std::count_if(packed.groups.rows.begin(), packed.groups.rows.end(), [](int32_t row) { return row >= 0; }));
   if (counted != mapped)
-    return makeError(Code::badInput, fmt::format("expected the experts' counts to add up to the {} rows of the slot map, "
-                                                 "got {}",
-                                                 mapped, counted));
+    return makeError(Code::badInput,
+                     fmt::format("expected the experts' counts to add up to the {} rows of the slot map, "
+                                 "got {}",
+                                 mapped, counted));
   return {};
 }
 
-Status zeroPadding(Driver &driver, StreamId stream, const PackedExperts &packed, DeviceAddress rows, uint64_t rowBytes) {
+Status zeroPadding(Driver &driver, StreamId stream, const PackedExperts &packed, DeviceAddress rows,
+                   uint64_t rowBytes) {
   for (size_t e = 0; e < packed.counts.size(); ++e) {
     uint64_t end = uint64_t(packed.offsets[e]) + packed.counts[e], next = packed.offsets[e + 1];
     if (end < next)

@@ -10,15 +10,16 @@
 namespace interlock {
 
 struct PackedExperts {
-  std::vector<uint32_t> counts;  ///< [local experts]: rows of each
-  std::vector<uint32_t> offsets; ///< [local experts + 1]: where each begins, a multiple of the alignment; the last: all rows
-  std::vector<int32_t> sources;  ///< [rows]: the received row that lies there, or -1 for padding
-  DedupGroups groups;            ///< a group a received row; `rows` is the slot map: packed row, or -1 for non-local
+  std::vector<uint32_t> counts; ///< [local experts]: rows of each
+  std::vector<uint32_t>
+      offsets; ///< [local experts + 1]: where each begins, a multiple of the alignment; the last: all rows
+  std::vector<int32_t> sources; ///< [rows]: the received row that lies there, or -1 for padding
+  DedupGroups groups;           ///< a group a received row; `rows` is the slot map: packed row, or -1 for non-local
   uint32_t rows() const { return offsets.back(); }
 };
 
-/// Packs the received rows of `rank`: `ids` and `weights` are [received][topk] as they came with the rows. An expert's rows
-/// are in the order in which they were received. Ids of other ranks, -1 and such as name no expert are non-local.
+/// Packs the received rows of `rank`: `ids` and `weights` are [received][topk] as they came with the rows. An expert's
+/// rows are in the order in which they were received. Ids of other ranks, -1 and such as name no expert are non-local.
 [[nodiscard]] Result<PackedExperts> packByExpert(const LayerSpec &layer, uint32_t rank, std::span<const int32_t> ids,
                                                  std::span<const float> weights, uint32_t alignment = 1);
 

@@ -1,7 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// The local kernels beyond the wave test: element types, top-k, depths of the ring, chips, schedules; lists with faults in
-// them; and the two conversions to rows that are packed by expert and back.
+// The local kernels beyond the wave test: element types, top-k, depths of the ring, chips, schedules; lists with faults
+// in them; and the two conversions to rows that are packed by expert and back.
 #include "runtime/Memory/DeviceBuffer.h"
 #include "runtime/Ops/ExpertPacking.h"
 #include "runtime/Ops/LocalRun.h"

@@ -56,7 +56,8 @@ TEST(LocalWork, RefusesRowsOutOfRangeAndRowsOfTwoGroups) {
 // The order of the sum is the list's, which shows where rounding depends on it.
 TEST(LocalWork, TheSumIsInTheListsOrder) {
   KernelSpec spec = localKernel(KernelKind::combinePrologue, 3, 4, DType::f32);
-  DedupGroups groups{.topk = 3, .tokenRows = 1, .expertRows = 3, .tokens = {0}, .rows = {0, 1, 2}, .weights = {1, 1, 1}};
+  DedupGroups groups{
+      .topk = 3, .tokenRows = 1, .expertRows = 3, .tokens = {0}, .rows = {0, 1, 2}, .weights = {1, 1, 1}};
   std::vector<float> rows{1e8f, 1e8f, 1e8f, 1e8f, -1e8f, -1e8f, -1e8f, -1e8f, 1, 1, 1, 1}, out(4);
   auto bytes = [](auto &list) { return std::as_writable_bytes(std::span(list)); };
   referenceCombinePrologue(spec, groups, true, bytes(rows), bytes(out));
