@@ -58,7 +58,9 @@ public:
     ILK_RETURN_IF_ERROR(findKernel());
     ILK_RETURN_IF_ERROR(step("verify", "verified", addVerifyPasses));
     findLaunchMode();
-    SourceLines::apply(*module);
+    // AMDGCN's comments name the template's line; only PTX has lines of the expanded kernel.
+    if (!options.target.isAMD())
+      SourceLines::apply(*module);
     ILK_RETURN_IF_ERROR(step("lower", "lowered", addLoweringPasses));
     if (wants("llvm") || wants("meta") || wants(options.target.isAMD() ? "asm" : "ptx") ||
         wants(options.target.isAMD() ? "hsaco" : "cubin"))

@@ -3,6 +3,7 @@
 // The pass: judge, expand, convert, then say what a kernel is.
 #include "compiler/Conversion/Passes.h"
 #include "compiler/Conversion/ToROCDL.h"
+#include "dialects/Sync/Step.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -22,10 +23,18 @@ Value intrinsic(Builder &b, StringRef name, Type result, ValueRange operands) {
   return result ? call->getResult(0) : Value();
 }
 
-/// Where a template's line stands, through the calls that were inlined.
+/// Where a template's line stands, through the calls that were inlined and the names of steps; the first of several.
 static FileLineColLoc placeOf(Location location) {
-  while (auto call = dyn_cast<CallSiteLoc>(location))
-    location = call.getCallee();
+  if (auto call = dyn_cast<CallSiteLoc>(location))
+    return placeOf(call.getCallee());
+  if (auto name = dyn_cast<NameLoc>(location))
+    return placeOf(name.getChildLoc());
+  if (auto fused = dyn_cast<FusedLoc>(location)) {
+    for (Location each : fused.getLocations())
+      if (FileLineColLoc place = placeOf(each))
+        return place;
+    return {};
+  }
   return dyn_cast<FileLineColLoc>(location);
 }
 
@@ -39,6 +48,8 @@ void commentStep(Operation *op, Builder &b) {
     text += " " + sync::stringifySem(sem.getValue()).str();
   if (auto scope = op->getAttrOfType<sync::ScopeAttr>("scope"))
     text += " " + sync::stringifyScope(scope.getValue()).str();
+  if (auto step = op->getAttrOfType<StringAttr>(sync::stepAttrName))
+    text += " (" + step.getValue().str() + ")";
   if (FileLineColLoc place = placeOf(op->getLoc()))
     text += " at " + place.getFilename().str() + ":" + std::to_string(place.getLine());
   LLVM::InlineAsmOp::create(b, TypeRange(), ValueRange(), b.getStringAttr(text), b.getStringAttr(""),

@@ -31,7 +31,7 @@ TEST(Emulator, IsWhatItIsAskedToBe) {
 }
 
 TEST(Emulator, RefusesWhatItCannotBe) {
-  for (const EmulatorOptions &options : {EmulatorOptions{.target = "sm_1"}, EmulatorOptions{.target = "gfx942"},
+  for (const EmulatorOptions &options : {EmulatorOptions{.target = "sm_1"}, EmulatorOptions{.target = "gfx900"},
                                          EmulatorOptions{.devices = 0}, EmulatorOptions{.devices = 65}}) {
     auto refused = openEmulator(options);
     ASSERT_FALSE(refused) << options.target << " " << options.devices;

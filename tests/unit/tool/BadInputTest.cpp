@@ -76,7 +76,7 @@ TEST(BadInput, WhatALayerCannotBe) {
   expectRefused(run({"--schedule", "dynamic"}), "dynamic");
   expectRefused(run({"--wait", "spin"}), "spin");
   expectRefused(run({"--block", "100"}), "100");
-  expectRefused(run({"--tile", "3"}), "3");
+  expectRefused(run({"--tile", "1025"}), "1025");
   expectRefused(run({"--grid", "3", "--cluster", "2"}), "3");
   expectRefused(compile({"--kernel", "gather"}), "gather");
   expectRefused(compile({"--target", "gfx906"}), "gfx906");
