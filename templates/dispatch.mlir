@@ -109,7 +109,7 @@ func.func private @zero_counts(%counts: !sync.ptr<shared>) {
     %p = func.call @shared_at(%counts, %r, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
     ep.store %zero, %p : i32, !sync.ptr<shared>
   }
-  sync.warp_barrier {sync.step = "join"}
+  sync.warp_barrier {sync.step = "begin"}
   return
 }
 
@@ -121,7 +121,7 @@ func.func private @count_from(%counts: !sync.ptr<shared>, %counted: i32, %to: i3
   %from = scf.if %unordered -> (i32) {
     %back = arith.cmpi slt, %to, %counted : i32
     scf.if %back {
-      func.call @zero_counts(%counts) {sync.step = "again"} : (!sync.ptr<shared>) -> ()
+      func.call @zero_counts(%counts) : (!sync.ptr<shared>) -> ()
     }
     sync.cta_barrier {sync.step = "again"}
     %again = arith.select %back, %zero, %counted : i32
@@ -507,7 +507,7 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
   %live0 = func.call @live_ranks(%control) {sync.step = "live"} : (!sync.ptr<global>) -> i64
   func.call @announce(%window, %stride, %rank, %live0, %op) {sync.step = "started"} : (i64, i64, i32, i64, i64) -> ()
 
-  func.call @zero_counts(%counts) {sync.step = "count.begin"} : (!sync.ptr<shared>) -> ()
+  func.call @zero_counts(%counts) {sync.step = "count"} : (!sync.ptr<shared>) -> ()
   scf.if %leader {
     ep.store %zero, %cursor : i32, !sync.ptr<shared>
   }
