@@ -28,7 +28,9 @@ using nlohmann::json;
 struct Flags {
   std::string device = "cuda", target = "sm_90a", dtype = "bf16", commit, output, cacheDir, compiler;
   uint32_t tokens = 4096, topk = 8, hidden = 7168, ranks = 8, ctas = 0, runs = 30, warmups = 5;
-  uint32_t gemmSize = 8192, gemmDepth = 128, gemmShared = 56 * 1024, gemms = 40;
+  // 144 CTAs of some milliseconds, one or two on each of an H200's multiprocessors, with room for a few of ours beside
+  // most of them: a kernel whose CTAs may come one by one gets on, and one that wants them all at once does not.
+  uint32_t gemmSize = 768, gemmDepth = 8192, gemmShared = 112 * 1024, gemms = 20;
   uint64_t seed = 0;
 };
 
@@ -241,8 +243,8 @@ private:
     auto once = [&](bool cooperative) -> Result<double> {
       for (uint32_t i = 0; i < flags.gemms; ++i)
         ILK_RETURN_IF_ERROR(launchGemm());
-      // Somewhere in the middle of one of the first multiplications, elsewhere each time.
-      std::this_thread::sleep_for(std::chrono::microseconds(1500 + 130 * (phase++ % 11)));
+      // Somewhere in the second multiplication: each of its elevenths in turn.
+      std::this_thread::sleep_for(std::chrono::duration<double, std::micro>(gemmUs * (1 + (phase++ % 11) / 11.0)));
       ILK_RETURN_IF_ERROR(driver.recordEvent(stream, begin));
       ILK_RETURN_IF_ERROR(launch(kernel, stream, cooperative));
       ILK_RETURN_IF_ERROR(driver.recordEvent(stream, end));
@@ -273,7 +275,7 @@ public:
       ILK_ASSIGN_OR_RETURN(double ns, driver.elapsedNs(begin, end));
       runs.push_back(ns / 1000);
     }
-    return bench::median(runs);
+    return gemmUs = bench::median(runs);
   }
 
 private:
@@ -283,6 +285,7 @@ private:
   DedupGroups groups;
   uint64_t rowBytes = 0;
   uint32_t grid = 0;
+  double gemmUs = 0;
   KernelId copy{}, fanOut{}, gemm{};
   StreamId normal{}, urgent{}, load{};
   EventId begin{}, end{};
