@@ -20,12 +20,10 @@ uint32_t warpWidthOf(const std::string &chip) {
   return target ? target->warpWidth : 32;
 }
 /// Tokens per tile at most: beyond these nothing was gained. Few CTAs of a dispatch over a link have a tile each, as
-/// far as the tables go: giving out slots makes the warps meet, once a tile.
-constexpr uint32_t claimedTile = 8, dispatchTile = 32, combineTile = 16, linkCombineTile = 32;
+/// far as the tables go: giving out slots makes the warps meet, once a tile. More of them are faster side by side.
+constexpr uint32_t claimedTile = 8, dispatchTile = 32, combineTile = 16, linkDispatchTile = 16, linkCombineTile = 32;
 /// A rank alone on its device sends to others over a link, which few multiprocessors fill: more of them win little or
-/// lose (bench/results/two_gpus_sweep.json). With 14 a dispatch's shares start at distances that are no multiple of a
-/// power of two, as with 16: there both this kernel and a plain copy are slower. Few tokens are bound by latency, and
-/// take more.
+/// lose (bench/results/two_gpus.json). Few tokens are bound by latency, and take more.
 constexpr uint32_t linkDispatchCtas = 14, linkCombineCtas = 24, linkLatencyCtas = 32, linkLatencyTokens = 1024;
 /// A dispatch of many tokens is bound by memory and gains nothing from more threads; a short one and a combine hide
 /// their latency with them.
@@ -53,12 +51,13 @@ LaunchGeometry defaultGeometry(const LayerSpec &layer, KernelKind kind, uint32_t
     share = std::min(share, layer.maxTokens <= linkLatencyTokens ? linkLatencyCtas
                             : combine                            ? linkCombineCtas
                                                                  : linkDispatchCtas);
-  uint32_t tokensPerCta = std::max(1u, ceilDiv(layer.maxTokens, asked.grid ? asked.grid : share));
+  uint32_t ctas = asked.grid ? asked.grid : share, tokensPerCta = std::max(1u, ceilDiv(layer.maxTokens, ctas));
   if (!asked.tileTokens) {
     uint32_t most = combine                            ? (overLink ? linkCombineTile : combineTile)
                     : schedule != Schedule::gridStride ? claimedTile
-                    : overLink                         ? mostTokens(layer)
-                                                       : dispatchTile;
+                    : !overLink                        ? dispatchTile
+                    : ctas <= linkDispatchCtas         ? mostTokens(layer)
+                                                       : linkDispatchTile;
     asked.tileTokens = std::min(tokensPerCta, most);
   }
   if (!asked.blockThreads) {

@@ -61,6 +61,7 @@ TEST(Geometry, ARankAloneOnItsDeviceLeavesMostOfItToOthers) {
   LaunchGeometry dispatch = defaultGeometry(layerOf(8192), KernelKind::dispatch, 1, h200, 1);
   EXPECT_EQ(dispatch.grid, 14u);
   EXPECT_EQ(dispatch.tileTokens, 586u); // its share, in one tile
+  EXPECT_EQ(defaultGeometry(layerOf(8192), KernelKind::dispatch, 1, h200, 1, {16, 0, 0}).tileTokens, 16u);
   EXPECT_EQ(dispatch.blockThreads, 1024u);
   LaunchGeometry combine = defaultGeometry(layerOf(8192), KernelKind::combine, 1, h200, 1);
   EXPECT_EQ(combine.grid, 24u);
