@@ -1,6 +1,8 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 #include "runtime/Cache/ForkGate.h"
 
+#include "interlock/spec.hpp"
+
 #include <pthread.h>
 
 namespace interlock {
@@ -41,6 +43,10 @@ void afterForkInChild() {
 } // namespace
 
 void ForkGate::watch() {
+  // Tables that are made at their first use, perhaps outside the gate: a child of a fork in that moment would wait for
+  // ever for a thread that it does not have.
+  (void)targets();
+  (void)models();
   static const int watching = pthread_atfork(beforeFork, afterForkInParent, afterForkInChild);
   (void)watching;
 }
