@@ -45,35 +45,6 @@ void listEntries(const Context &context, const std::vector<CachedEntry> &entries
   printTable({"entry", "kernel", "target", "ranks", "experts", "top-k", "hidden", "dtype", "tokens", "bytes"}, rows);
 }
 
-namespace {
-/// What a launch must grant, in a sentence each.
-std::string launchModeText(const Artifact &artifact) {
-  auto says = [](LaunchMode mode) -> std::string_view {
-    switch (mode) {
-    case LaunchMode::any:
-      return "any grid, resident or not: no CTA waits for another one";
-    case LaunchMode::cluster:
-      return "any grid of whole clusters: a CTA waits for its cluster at most, whose CTAs run together";
-    case LaunchMode::forward:
-      return "any grid whose CTAs are started in order: a CTA waits for earlier ones at most";
-    case LaunchMode::peers:
-      return "the kernels of the other ranks must run meanwhile: on GPUs of their own, or all grids resident together";
-    case LaunchMode::cooperative:
-      return "the whole grid resident at once, by a cooperative launch: CTAs wait for each other";
-    }
-    return "";
-  };
-  std::string text =
-      fmt::format("launch mode {}: {}\n", name(artifact.facts.launchMode), says(artifact.facts.launchMode));
-  auto waits = artifact.meta.find("launch_waits");
-  if (waits != artifact.meta.end() && waits->is_array())
-    for (const nlohmann::json &wait : *waits)
-      text += fmt::format("  {} at {}: {} ({})\n", wait.value("operation", ""), wait.value("at", ""),
-                          wait.value("because", ""), wait.value("mode", ""));
-  return text;
-}
-} // namespace
-
 Status showEntry(const Context &context, const CachedEntry &entry) {
   ILK_ASSIGN_OR_RETURN(Artifact artifact, readEntry(entry.path));
   return showArtifact(context, entry, artifact);

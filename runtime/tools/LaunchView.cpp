@@ -55,7 +55,7 @@ std::string launchText(const nlohmann::json &launch) {
   std::string text = fmt::format("entry {}", launch["entry"].get<std::string>());
   if (launch.contains("descriptor"))
     text += fmt::format(" (descriptor {})", launch["descriptor"].get<std::string>());
-  text += fmt::format(", {} threads per CTA, any grid of a multiple of {} CTAs, {} bytes of shared memory\n",
+  text += fmt::format(", {} threads per CTA, a grid of a multiple of {} CTAs, {} bytes of shared memory\n",
                       launch["block"][0].get<uint64_t>(), launch["grid_multiple_of"].get<uint64_t>(),
                       launch["shared_bytes"].get<uint64_t>());
   for (const auto &argument : launch["arguments"])
@@ -68,6 +68,32 @@ std::string launchText(const nlohmann::json &launch) {
   for (const auto &region : window["regions"])
     text += fmt::format("  {:12} at {:12}, {} bytes\n", region["name"].get<std::string>(),
                         region["offset"].get<uint64_t>(), region["bytes"].get<uint64_t>());
+  return text;
+}
+
+std::string launchModeText(const Artifact &artifact) {
+  auto says = [](LaunchMode mode) -> std::string_view {
+    switch (mode) {
+    case LaunchMode::any:
+      return "any grid, resident or not: no CTA waits for another one";
+    case LaunchMode::cluster:
+      return "any grid of whole clusters: a CTA waits for its cluster at most, whose CTAs run together";
+    case LaunchMode::forward:
+      return "any grid whose CTAs are started in order: a CTA waits for earlier ones at most";
+    case LaunchMode::peers:
+      return "the kernels of the other ranks must run meanwhile: on GPUs of their own, or all grids resident together";
+    case LaunchMode::cooperative:
+      return "the whole grid resident at once, by a cooperative launch: CTAs wait for each other";
+    }
+    return "";
+  };
+  std::string text =
+      fmt::format("launch mode {}: {}\n", name(artifact.facts.launchMode), says(artifact.facts.launchMode));
+  auto waits = artifact.meta.find("launch_waits");
+  if (waits != artifact.meta.end() && waits->is_array())
+    for (const nlohmann::json &wait : *waits)
+      text += fmt::format("  {} at {}: {} ({})\n", wait.value("operation", ""), wait.value("at", ""),
+                          wait.value("because", ""), wait.value("mode", ""));
   return text;
 }
 

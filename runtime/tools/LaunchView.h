@@ -13,4 +13,7 @@ nlohmann::json launchView(const Artifact &artifact);
 /// The same for people.
 std::string launchText(const nlohmann::json &launch);
 
+/// What the launch must grant, in a sentence, and the waits in the kernel that make it so.
+std::string launchModeText(const Artifact &artifact);
+
 } // namespace interlock::tool
