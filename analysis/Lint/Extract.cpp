@@ -205,7 +205,7 @@ scope::Object Extractor::describe(const Piece &piece) const {
     object.space = scope::Space::shared;
   object.computed = root.kind == RootKind::computed;
   object.persistent = root.moduleScope && root.space == ptx::Space::global;
-  if (root.parameter == ~0u)
+  if (root.parameter == ~0u || root.kind == RootKind::argument)
     return object;
   if (const ParamContract *contract = contractOf(root.parameter)) {
     if (contract->peers) {
