@@ -82,8 +82,7 @@ Value Values::compute(uint32_t node) {
           roots[v.root].space = space;
     return v.known ? v : opaque(node);
   }
-  if (op == "ld")
-    {
+  if (op == "ld") {
     Value v = in.has("param") ? loadParameter(node, 0) : loadPointer(node);
     return v.known ? v : opaque(node);
   }

@@ -132,11 +132,11 @@ private:
   const ptx::Module &module;
   const Flat &flat;
   const Graph &graph;
-  std::vector<uint32_t> block;                                         ///< by node
-  std::vector<Value> results;                                          ///< by node: of its first destination
-  std::vector<uint32_t> defStart, defList;                             ///< definitions, by register
-  mutable std::unordered_map<uint64_t, uint32_t> reachingMemo;         ///< (block, register) → definition at its start
-  mutable std::vector<uint32_t> mergedSymbol, opaqueSymbol;            ///< by register, by node; ~0u: none yet
+  std::vector<uint32_t> block;                                 ///< by node
+  std::vector<Value> results;                                  ///< by node: of its first destination
+  std::vector<uint32_t> defStart, defList;                     ///< definitions, by register
+  mutable std::unordered_map<uint64_t, uint32_t> reachingMemo; ///< (block, register) → definition at its start
+  mutable std::vector<uint32_t> mergedSymbol, opaqueSymbol;    ///< by register, by node; ~0u: none yet
   /// (frame, parameter variable, offset) → node and operand
   std::map<std::tuple<uint32_t, uint32_t, uint64_t>, std::pair<uint32_t, const ptx::Operand *>> stored;
   std::map<std::pair<uint32_t, uint32_t>, std::pair<uint32_t, uint32_t>>

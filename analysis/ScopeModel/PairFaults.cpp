@@ -21,14 +21,12 @@ bool fencedBelow(const State &state, Site site, size_t upTo) {
 
 /// A release operation on the same signal earlier in the block heads a release pattern with this strong write.
 bool continuesPattern(const Judge &judge, const Pair &pair, uint32_t block) {
-  const Event &signal = judge.program.events[pair.release];
-  for (uint32_t i = pair.release; i-- > judge.program.blocks[block].first;) {
+  uint32_t group = judge.flow.group(pair.release);
+  for (uint32_t i = pair.release; group != Signals::none && i-- > judge.program.blocks[block].first;) {
     const Event &e = judge.program.events[i];
     if (judge.sites.of[i][0] == pair.a || judge.sites.of[i][1] == pair.a)
       return false;
-    const Access *other = signalOf(e);
-    if (mayRelease(e) && releases(e.order) && e.scope >= pair.distance && other && signalOf(signal) &&
-        other->object == signalOf(signal)->object)
+    if (mayRelease(e) && releases(e.order) && e.scope >= pair.distance && signalOf(e) && judge.flow.group(i) == group)
       return true;
   }
   return false;

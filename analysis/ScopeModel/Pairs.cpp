@@ -32,6 +32,7 @@ private:
   bool conflict(const Pair &pair) const;
   Scope distance(uint32_t release, Site wait) const;
   bool meant(const Pair &pair, const State &atRelease, const State &atB) const;
+  bool likelier(const Pair &way, const Pair &than) const;
   void settle();
 
   Judge &judge;
@@ -141,7 +142,7 @@ bool Finder::conflict(const Pair &pair) const {
   const Access &x = *a.access, &y = *b.access;
   if (apart(x, y))
     return false;
-  if (const Access *signal = signalOf(r); signal && signal->object == x.object)
+  if (const Access *signal = signalOf(r); signal && signal->object == x.object && !apart(*signal, x))
     return false;
   bool crosses = pair.distance > Scope::cta,
        own = x.formula == y.formula && x.perThread && y.perThread && x.offset == y.offset;
@@ -236,6 +237,18 @@ void Finder::meet(size_t index, const std::vector<Site> &waits, uint32_t group) 
   }
 }
 
+/// Of two ways that do not order, the one that was rather meant to: less is wrong with it, or it is waited for last.
+bool Finder::likelier(const Pair &way, const Pair &than) const {
+  if (way.faults() != than.faults())
+    return way.faults() < than.faults();
+  if (way.completion != than.completion)
+    return than.completion;
+  bool loop = judge.eventOf(way.wait).poll == Poll::loop, otherLoop = judge.eventOf(than.wait).poll == Poll::loop;
+  if (loop != otherLoop)
+    return loop;
+  return way.group != than.group && sites.list[way.wait].event > sites.list[than.wait].event;
+}
+
 void Finder::settle() {
   // In the order of the text, so that reports do not depend on hashing.
   std::vector<uint64_t> keys;
@@ -264,8 +277,7 @@ void Finder::settle() {
       if (done || unlikely || (transaction && !itsOwn(way)))
         continue;
       faulty.push_back(&way);
-      if (!best || way.faults() < best->faults() ||
-          (way.faults() == best->faults() && best->completion && !way.completion))
+      if (!best || likelier(way, *best))
         best = &way;
     }
     for (const Pair *way : faulty)

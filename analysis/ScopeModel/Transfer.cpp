@@ -88,14 +88,15 @@ void Flow::applyWait(State &state, uint32_t event) const {
     over(unknownBarrier);
     if (!e.barrier.known())
       over(completedBy[size_t(Completion::barrier)]);
-    else if (auto it = ofObject.find(e.barrier.object); it != ofObject.end())
-      over(it->second.copies);
+    else if (auto it = copiesOf.find(e.barrier.object); it != copiesOf.end())
+      over(it->second);
     state.drop(pending, completedBy[size_t(Completion::copyGroup)]); // by cp.async.mbarrier.arrive
   }
   Site self = sites.of[event][2];
   if (self == Sites::none)
     return;
-  if (uint32_t g = groupOf[event]; g != ~0u && e.kind != EventKind::ctaArrive)
+  uint32_t g = group(event);
+  if (g != Signals::none && e.kind != EventKind::ctaArrive)
     for (size_t w = 0; w < sites.words; ++w) {
       state[heard][w] |= heardAt[g].over[w];
       for (size_t l = 0; l < 4; ++l)
@@ -103,10 +104,9 @@ void Flow::applyWait(State &state, uint32_t event) const {
     }
   bool acquired = acquires(e.order) || e.kind == EventKind::ctaBarrier;
   // A strong read of a place and then an acquire of the same place are one acquire pattern.
-  if (acquired && signalOf(e))
-    if (auto it = ofObject.find(signalOf(e)->object); it != ofObject.end())
-      for (size_t l = 0; l <= level(e.scope); ++l)
-        state.drop(open + l, it->second.waits);
+  if (acquired && signalOf(e) && g != Signals::none)
+    for (size_t l = 0; l <= level(e.scope); ++l)
+      state.drop(open + l, waitsOf[g]);
   for (size_t l = 0; l < 4; ++l) {
     bool covers = acquired && level(e.scope) >= l;
     covers ? state.drop(open + l, self) : state.put(open + l, self);
