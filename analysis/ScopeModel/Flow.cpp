@@ -103,7 +103,7 @@ Flow::Flow(const Program &program, const Sites &sites)
     if (e.kind == EventKind::barrierArrive && e.barrier.known() && e.barrier.remote)
       answered[e.barrier.object] = true;
 
-  heardAt.assign(signals.count, {none, {none, none, none, none}});
+  heardAt.assign(signals.count, {none, none, {none, none, none, none}});
   for (int hop = 0; hop < maxHops; ++hop) {
     solve();
     if (!exchange())
@@ -166,6 +166,10 @@ bool Flow::exchange() {
       told &= accesses[w];
       news |= (told & ~here.over[w]) != 0;
       here.over[w] |= told;
+      uint64_t unfenced =
+          told & ((state[reach][w] & state[unproxied][w]) | (state[heard][w] & state[heardUnproxied][w]));
+      news |= (unfenced & ~here.unproxied[w]) != 0;
+      here.unproxied[w] |= unfenced;
       for (size_t l = 0; l < 4; ++l) {
         uint64_t stillOpen = told & ((state[reach][w] & state[openSc + l][w]) | state[joined + l][w]);
         news |= (stillOpen & ~here.open[l][w]) != 0;

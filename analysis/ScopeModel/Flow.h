@@ -27,6 +27,7 @@ enum Set : uint8_t {
   unlaned,             ///< the lanes of the warp have not met since
   unproxied,           ///< no async proxy fence since
   stuck,               ///< … nor before a barrier of the CTA: a fence behind that is another thread's
+  heardUnproxied,      ///< another thread's access, known to be over; no async proxy fence of that thread behind it
   pending,             ///< an asynchronous operation that nothing has waited for
   pendingRead,         ///< … whose source may still be read
   windowed,            ///< made between the last barrier.cluster.arrive and its wait
@@ -118,9 +119,9 @@ private:
   Mask waits, accesses, ownShared, anyShared, globals, inits, wide, maps;
   std::vector<bool> answered; ///< by object: barriers on which peers arrive
   /// What the waits of a group tell of other threads: which accesses are over, and which of these no fence.sc of that
-  /// scope has ordered already.
+  /// scope has ordered already, or no proxy fence.
   struct News {
-    Mask over;
+    Mask over, unproxied;
     std::array<Mask, 4> open;
   };
   std::vector<News> heardAt; ///< by group

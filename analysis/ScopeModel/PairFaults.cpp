@@ -132,7 +132,8 @@ void judgePair(const Judge &judge, Pair &pair, uint32_t releaseBlock, const Stat
   pair.acquireFault = faultOfAcquire(judge, pair, atB);
   bool toAsync =
       judge.eventOf(pair.a).kind != EventKind::asyncCopy && judge.eventOf(pair.b).kind == EventKind::asyncCopy;
-  if (toAsync && atRelease.has(reach, pair.a) && atRelease.has(unproxied, pair.a))
+  pair.direct = atRelease.has(reach, pair.a);
+  if (toAsync && (pair.direct ? atRelease.has(unproxied, pair.a) : atRelease.has(heardUnproxied, pair.a)))
     pair.proxyFault = atB.has(unproxied, pair.wait) ? ProxyFault::missing : ProxyFault::waiterSide;
 }
 

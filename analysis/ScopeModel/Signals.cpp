@@ -95,7 +95,8 @@ private:
       return;
     }
     auto at = [&](uint32_t i) -> const Access & { return *signalOf(program.events[i]); };
-    std::stable_sort(strong.begin(), strong.end(), [&](uint32_t a, uint32_t b) { return *at(a).offset < *at(b).offset; });
+    std::stable_sort(strong.begin(), strong.end(),
+                     [&](uint32_t a, uint32_t b) { return *at(a).offset < *at(b).offset; });
     struct Word {
       int64_t begin, end;
       uint32_t group;
@@ -125,8 +126,6 @@ private:
 
 } // namespace
 
-Signals groupSignals(const Program &program, const std::vector<uint32_t> &order) {
-  return Grouper(program).run(order);
-}
+Signals groupSignals(const Program &program, const std::vector<uint32_t> &order) { return Grouper(program).run(order); }
 
 } // namespace interlock::scope

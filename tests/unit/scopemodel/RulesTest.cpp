@@ -169,6 +169,22 @@ TEST(Rules, SL10GenericWriteAsyncRead) {
   EXPECT_THAT(storeOut(true, false).findings(), IsEmpty());
 }
 
+TEST(Rules, SL10AThirdThreadThatTellsIsNoFence) {
+  for (bool fence : {false, true}) {
+    Litmus t;
+    Access tile = t.shared("tile"), written = t.shared("written"), told = t.shared("told"), out = t.global("out");
+    t.thread(warp(1), [&](ThreadCode &c) {
+      c.st(tile);
+      if (fence)
+        c.proxyFence();
+      c.arrive(written);
+    });
+    t.thread(warp(2), [&](ThreadCode &c) { c.wait(written).arrive(told); });
+    t.thread(oneThread(0), [&](ThreadCode &c) { c.wait(told).copy(out, tile).waitGroup(); });
+    EXPECT_EQ(t.findings(), foundIf(!fence, {"SL10"}));
+  }
+}
+
 TEST(Rules, SL10WaiterSideFenceAcrossCtasIsAWarning) {
   Litmus t;
   t.program.clusterSize = 2;
