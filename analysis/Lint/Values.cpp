@@ -174,7 +174,7 @@ Value Values::special(std::string_view name, char component) const {
 bool Values::is(const Value &v, std::string_view special) const {
   return v.known && v.root == Value::noRoot && v.constant == 0 && v.count == 1 && v.terms[0].factor == 1 &&
          symbols[v.terms[0].symbol].kind == SymbolKind::special && symbols[v.terms[0].symbol].special == special &&
-         (special != "tid" || (symbols[v.terms[0].symbol].component == 'x' && symbols[v.terms[0].symbol].a == 0));
+         (special != "tid" || symbols[v.terms[0].symbol].isThread());
 }
 
 /// The place of a kernel parameter: a struct is often read through its address.

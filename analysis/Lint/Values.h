@@ -46,6 +46,8 @@ struct Symbol {
   uint32_t a = 0, b = 0;
   bool perCta = false;  ///< differs from CTA to CTA
   bool uniform = false; ///< the same for all threads of a CTA
+  /// %tid.x
+  bool isThread() const { return kind == SymbolKind::special && special == "tid" && component == 'x' && a == 0; }
 };
 
 struct Term {

@@ -143,7 +143,7 @@ bool isPlain(const Program &program) {
 } // namespace
 
 std::vector<Finding> judge(const Program &program) {
-  if (program.blocks.empty() || (!program.complete && isPlain(program)))
+  if (program.blocks.empty() || (!program.complete && !program.strict && isPlain(program)))
     return {};
   Judge judge(program);
   judgePairs(judge);
@@ -156,6 +156,8 @@ std::vector<Finding> judge(const Program &program) {
   judgeCost(judge);
   judgeRaces(judge);
   judgeRings(judge);
+  judgeNarrowAccesses(judge);
+  judgeCertain(judge);
   std::stable_sort(judge.findings.begin(), judge.findings.end(), [](const Finding &a, const Finding &b) {
     return std::tuple(a.place.line, a.place.column, b.severity) < std::tuple(b.place.line, b.place.column, a.severity);
   });

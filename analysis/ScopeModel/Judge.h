@@ -55,15 +55,17 @@ std::string spell(const Event &event, Order order, Scope scope);
 std::string describe(const Judge &judge, uint32_t event);
 
 // The rules.
-void judgePairs(Judge &judge);        ///< SL01–SL08, SL10–SL13, SL15, SL17, SL18, SL24: between two threads
-void judgeOwnThread(Judge &judge);    ///< SL10–SL12, SL16, SL25, SL29: on one path
-void judgeBarriers(Judge &judge);     ///< SL09, SL14, SL22
-void judgeLifetime(Judge &judge);     ///< SL23
-void judgeDeviceScopes(Judge &judge); ///< SL18, where one side alone tells
-void judgeAccesses(Judge &judge);     ///< SL19, SL20
-void judgeProgress(Judge &judge);     ///< SL26, SL27
-void judgeCost(Judge &judge);         ///< SL28
-void judgeRaces(Judge &judge);        ///< SL30, SL31, and SL03 of what is announced for others
-void judgeRings(Judge &judge);        ///< SL32: slots that bulk copies fill or empty
+void judgePairs(Judge &judge);          ///< SL01–SL08, SL10–SL13, SL15, SL17, SL18, SL24: between two threads
+void judgeOwnThread(Judge &judge);      ///< SL10–SL12, SL16, SL25, SL29: on one path
+void judgeBarriers(Judge &judge);       ///< SL09, SL14, SL22
+void judgeLifetime(Judge &judge);       ///< SL23
+void judgeDeviceScopes(Judge &judge);   ///< SL18, where one side alone tells
+void judgeAccesses(Judge &judge);       ///< SL19, SL20
+void judgeProgress(Judge &judge);       ///< SL26, SL27
+void judgeCost(Judge &judge);           ///< SL28
+void judgeRaces(Judge &judge);          ///< SL30, and SL03 of what is announced for others
+void judgeNarrowAccesses(Judge &judge); ///< SL31
+void judgeRings(Judge &judge);          ///< SL32: slots that bulk copies fill or empty
+void judgeCertain(Judge &judge);        ///< SL30 and SL32 in programs of which not everything is in sight
 
 } // namespace interlock::scope
