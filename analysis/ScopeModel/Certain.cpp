@@ -4,10 +4,9 @@
 // true is said: two threads surely touch the same bytes, and on no path is there anything between that could order
 // them.
 #include "analysis/ScopeModel/Judge.h"
+#include "analysis/ScopeModel/Ways.h"
 
 #include <fmt/format.h>
-
-#include <functional>
 
 namespace interlock::scope {
 namespace {
@@ -39,80 +38,6 @@ int64_t threadAt(const Access &x, int64_t begin, int64_t end, int64_t first) {
   return *x.offset + t * stride < end ? t : -1;
 }
 
-/// Which of some events came before, on the way of one thread, with something between or nothing.
-class Ways {
-public:
-  struct Since {
-    std::vector<uint64_t> nothing, something; ///< there is a path with nothing between; with something between
-    bool reached = false;
-    /// On all paths that lead here from the item there is nothing between.
-    bool only(uint32_t item) const { return (nothing[item / 64] & ~something[item / 64]) >> (item % 64) & 1; }
-  };
-
-  /// `itemOf` has the number of an event, below `count`, or ~0u.
-  Ways(const Program &program, std::vector<uint32_t> itemOf, size_t count, std::function<bool(const Event &)> between)
-      : program(program), itemOf(std::move(itemOf)), between(std::move(between)), in(program.blocks.size()) {
-    size_t words = (count + 63) / 64;
-    merge(in[0], {std::vector<uint64_t>(words), std::vector<uint64_t>(words), true});
-    std::vector<uint32_t> todo{0};
-    while (!todo.empty()) {
-      uint32_t b = todo.back();
-      todo.pop_back();
-      Since since = in[b];
-      const Block &block = program.blocks[b];
-      for (uint32_t i = block.first; i < block.first + block.count; ++i)
-        apply(since, i);
-      for (uint32_t s : block.successors)
-        if (merge(in[s], since))
-          todo.push_back(s);
-    }
-  }
-
-  /// Calls `visit(event, since)` for each event that can be reached.
-  template <class Visit> void walk(Visit visit) const {
-    for (uint32_t b = 0; b < program.blocks.size(); ++b) {
-      if (!in[b].reached)
-        continue;
-      Since since = in[b];
-      const Block &block = program.blocks[b];
-      for (uint32_t i = block.first; i < block.first + block.count; ++i) {
-        visit(i, static_cast<const Since &>(since));
-        apply(since, i);
-      }
-    }
-  }
-
-private:
-  static bool merge(Since &into, const Since &from) {
-    bool fresh = !into.reached;
-    into.reached = true;
-    into.nothing.resize(from.nothing.size());
-    into.something.resize(from.something.size());
-    for (size_t w = 0; w < from.nothing.size(); ++w) {
-      fresh |= (from.nothing[w] & ~into.nothing[w]) || (from.something[w] & ~into.something[w]);
-      into.nothing[w] |= from.nothing[w];
-      into.something[w] |= from.something[w];
-    }
-    return fresh;
-  }
-  void apply(Since &since, uint32_t i) const {
-    if (between(program.events[i]))
-      for (size_t w = 0; w < since.nothing.size(); ++w) {
-        since.something[w] |= since.nothing[w];
-        since.nothing[w] = 0;
-      }
-    if (uint32_t item = itemOf[i]; item != ~0u) {
-      since.nothing[item / 64] |= uint64_t(1) << (item % 64);
-      since.something[item / 64] &= ~(uint64_t(1) << (item % 64));
-    }
-  }
-
-  const Program &program;
-  std::vector<uint32_t> itemOf; ///< by event
-  std::function<bool(const Event &)> between;
-  std::vector<Since> in; ///< by block
-};
-
 class CertainRaces {
 public:
   explicit CertainRaces(Judge &judge)
@@ -124,11 +49,11 @@ public:
     std::vector<uint32_t> itemOf = collect();
     if (items.empty())
       return;
-    Ways ways(program, itemOf, items.size(), [this](const Event &e) { return mayOrder(e); });
+    Ways ways(program, judge.flow.blocks(), itemOf, items.size(), [this](const Event &e) { return mayOrder(e); });
     ways.walk([&](uint32_t i, const Ways::Since &since) {
       if (uint32_t second = itemOf[i]; second != ~0u)
         for (uint32_t first = 0; first < items.size(); ++first)
-          if (since.only(first) && meet(items[first], items[second]))
+          if (since.neverBetween(first) && meet(items[first], items[second]))
             report(items[first], items[second]);
     });
   }
@@ -235,16 +160,17 @@ void abandonedCopies(Judge &judge) {
   auto waits = [](const Event &e) {
     return e.kind == EventKind::call || (e.kind == EventKind::asyncWait && e.completion == Completion::bulkGroup);
   };
-  Ways(program, copyOf, copies.size(), waits).walk([&](uint32_t i, const Ways::Since &since) {
+  Ways(program, judge.flow.blocks(), copyOf, copies.size(), waits).walk([&](uint32_t i, const Ways::Since &since) {
     if (program.events[i].kind != EventKind::exit)
       return;
     for (uint32_t copy = 0; copy < copies.size(); ++copy)
-      if (since.only(copy))
-        judge.report("SL32", Severity::error, copies[copy],
-                     fmt::format("expected a wait for the asynchronous copy out of {} before the thread ends, found none "
-                                 "on any path: what it reads may be gone",
-                                 judge.nameOf(program.events[copies[copy]].src)),
-                     {"put cp.async.bulk.wait_group.read 0 before the end", {{"the thread ends here", i}}});
+      if (since.neverBetween(copy))
+        judge.report(
+            "SL32", Severity::error, copies[copy],
+            fmt::format("expected a wait for the asynchronous copy out of {} before the thread ends, found none "
+                        "on any path: what it reads may be gone",
+                        judge.nameOf(program.events[copies[copy]].src)),
+            {"put cp.async.bulk.wait_group.read 0 before the end", {{"the thread ends here", i}}});
   });
 }
 

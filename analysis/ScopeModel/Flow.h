@@ -69,6 +69,8 @@ public:
   uint32_t group(uint32_t event) const { return signals.groupOf[event]; }
   /// False if the program was too twisted to follow all paths.
   bool isComplete() const { return complete; }
+  /// Reachable blocks in reverse postorder.
+  const std::vector<uint32_t> &blocks() const { return order; }
   uint32_t groups() const { return uint32_t(heardAt.size()); }
   /// The waits of this event's group tell that the access of another thread is over: some release of it comes behind
   /// it.
