@@ -15,18 +15,6 @@ namespace {
 constexpr int64_t fewestThreads = 32;
 constexpr size_t maxItems = 512; ///< what is beyond is not judged
 
-using Threads = Actor::Threads;
-
-bool isEveryone(const Actor &actor) { return actor.threads == Threads::all && !actor.some; }
-
-/// Some thread of the one is not the thread of the other.
-bool surelyTwo(const Actor &a, const Actor &b) {
-  if (a.some || b.some || inOtherCtas(a, b))
-    return false;
-  bool others = a.threads == Threads::one && b.threads == Threads::one && a.which && b.which && a.which != b.which;
-  return others || (wider(a, b) && b.threads == Threads::one) || (wider(b, a) && a.threads == Threads::one);
-}
-
 int64_t endOf(const Access &a) { return *a.offset + int64_t(a.bytes) * a.elements; }
 
 /// Thread `t` of a CTA touches `x`, for the least t from `first` on whose place overlaps [begin, end).
@@ -107,7 +95,7 @@ private:
     if (x.writes == y.writes || p.object != q.object)
       return false;
     if (p.single && q.single)
-      return p.formula == q.formula && *p.offset < endOf(q) && *q.offset < endOf(p) && surelyTwo(a, b);
+      return p.formula == q.formula && *p.offset < endOf(q) && *q.offset < endOf(p) && judge.surelyTwo(a, b);
     if (p.threadStride && q.threadStride) {
       // What thread 0 touches in the one, another touches in the other. Or the other way round.
       auto neighbour = [&](const Access &mine, const Access &theirs) {
@@ -124,7 +112,7 @@ private:
     int64_t t = threadAt(each, *fixed.offset, endOf(fixed), 0);
     return t >= 0 && t < threads &&
            (isEveryone(other) ||
-            (other.threads == Threads::one && !other.some && other.which && int64_t(other.which) - 1 != t));
+            (other.threads == Actor::Threads::one && !other.some && other.which && int64_t(other.which) - 1 != t));
   }
 
   void report(const Item &first, const Item &second) {

@@ -133,7 +133,7 @@ struct Event {
 struct Actor {
   enum class Threads : uint8_t { all, warp, lanes, one };
   Threads threads = Threads::all; ///< all of the CTA, those of one warp, one of each warp, one of the CTA
-  uint32_t which = 0;             ///< equal and not 0: the same threads of a CTA
+  uint32_t which = 0;             ///< equal and not 0: the same threads of a CTA; see Actors.h
   bool some = false;              ///< only some of them, by a condition that is not understood
   enum class Ctas : uint8_t { all, only, except };
   Ctas ctas = Ctas::all;

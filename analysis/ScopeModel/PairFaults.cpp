@@ -7,9 +7,10 @@
 namespace interlock::scope {
 namespace {
 
-/// The state says, of threads that are more than `by`, that they did `site` and have not met `by` since.
-bool notMet(const State &state, Site site, const Actor &by) {
-  return state.has(by.threads == Actor::Threads::lanes ? unlaned : unjoined, site);
+/// The state says, of threads `of` that are more than `by`, that they did `site` and have not met `by` since.
+bool notMet(const State &state, Site site, const Actor &of, const Actor &by) {
+  bool oneWarp = by.threads == Actor::Threads::lanes || of.threads == Actor::Threads::warp;
+  return state.has(oneWarp ? unlaned : unjoined, site);
 }
 
 bool fencedBelow(const State &state, Site site, size_t upTo) {
@@ -57,12 +58,12 @@ ReleaseFault faultOfRelease(const Judge &judge, const Pair &pair, uint32_t block
     return state.has(pending, pair.a) && !same ? ReleaseFault::unfinished : ReleaseFault::none;
   }
   bool own = state.has(reach, pair.a);
-  bool more = wider(judge.actorOf(pair.a), block.actor);
+  bool more = judge.wider(judge.actorOf(pair.a), block.actor);
   if (signal.kind == EventKind::ctaBarrier || signal.kind == EventKind::ctaArrive) {
     bool peers = judge.sites.list[pair.a].access->remote != judge.sites.list[pair.b].access->remote;
     return peers || inOtherCtas(block.actor, judge.actorOf(pair.wait)) ? ReleaseFault::acrossCtas : ReleaseFault::none;
   }
-  if (own && more && notMet(state, pair.a, block.actor))
+  if (own && more && notMet(state, pair.a, judge.actorOf(pair.a), block.actor))
     return ReleaseFault::otherThreads;
   if (signal.order == Order::weak)
     return ReleaseFault::weak;
@@ -96,8 +97,8 @@ AcquireFault faultOfAcquire(const Judge &judge, const Pair &pair, const State &s
     return AcquireFault::none;
   if (wait.kind == EventKind::ctaArrive)
     return AcquireFault::arriveOnly;
-  bool more = wider(judge.actorOf(pair.b), waiter);
-  if (more && notMet(state, pair.wait, waiter))
+  bool more = judge.wider(judge.actorOf(pair.b), waiter);
+  if (more && notMet(state, pair.wait, judge.actorOf(pair.b), waiter))
     return AcquireFault::otherThreads;
   if (wait.order == Order::weak)
     return AcquireFault::weak;

@@ -9,17 +9,6 @@
 namespace interlock::scope {
 namespace {
 
-/// The one warp that all of the actor's threads are in, where it is known.
-std::optional<uint32_t> warpOf(const Actor &actor, uint32_t warpWidth) {
-  if (actor.which == 0)
-    return std::nullopt;
-  if (actor.threads == Actor::Threads::warp)
-    return actor.which - 1;
-  if (actor.threads == Actor::Threads::one)
-    return (actor.which - 1) / warpWidth;
-  return std::nullopt;
-}
-
 /// Accesses with nothing behind them, on some path, by which another thread would know that they are over.
 class Unordered {
 public:
