@@ -119,6 +119,13 @@ void addGeometry(Preamble &p, const KernelSpec &spec, const TargetInfo &target) 
   // combine: contributions that are loaded together, and whether that is all that a token can have
   p.integer("batch", batch, 32);
   p.flag("one_batch", (layer.expertRows ? layer.topk : std::min(layer.topk, layer.ranks)) <= batch);
+  // combine: lanes that list a token's contributions, as a number and as their bits, and tokens that a warp lists at a
+  // time
+  uint32_t lanesPerToken = std::bit_ceil(layer.topk), listed = tokensListed(layer, target.warpWidth);
+  p.integer("lanes_per_token", lanesPerToken, 32);
+  p.integer("token_lanes", (uint64_t(1) << lanesPerToken) - 1, 64);
+  p.integer("tokens_listed", listed, 32);
+  p.integer("table_rows", listed * layer.topk, 32);
   p.integer("last_listed", layer.topk - 1, 32);
   // bytes of the tables in shared memory
   p.integer("ranks_bytes", uint64_t(layer.ranks) * 4, 64);
@@ -126,8 +133,8 @@ void addGeometry(Preamble &p, const KernelSpec &spec, const TargetInfo &target) 
   p.integer("group_counts_bytes", uint64_t(groups) * layer.ranks * 4, 64);
   p.integer("tile_masks_bytes", uint64_t(tile) * 8, 64);
   p.integer("tile_slots_bytes", uint64_t(tile) * layer.ranks * 4, 64);
-  p.integer("warps_rows_bytes", uint64_t(warps) * layer.topk * 8, 64);
-  p.integer("warps_weights_bytes", uint64_t(warps) * layer.topk * 4, 64);
+  p.integer("warps_rows_bytes", uint64_t(warps) * listed * layer.topk * 8, 64);
+  p.integer("warps_weights_bytes", uint64_t(warps) * listed * layer.topk * 4, 64);
 }
 
 void addLocal(Preamble &p, const KernelSpec &spec, const TargetInfo &target) {

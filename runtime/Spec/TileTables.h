@@ -16,12 +16,17 @@ constexpr uint64_t maxTableBytes = 48 * 1024 - 256;
 /// Tokens of a tile at most.
 constexpr uint32_t maxTileTokens = 1024;
 
+/// Tokens whose contributions a warp of a combine lists at a time: each takes a lane an expert.
+inline uint32_t tokensListed(const LayerSpec &layer, uint32_t warpWidth) {
+  return std::max(1u, warpWidth / std::bit_ceil(std::max(1u, layer.topk)));
+}
+
 /// Bytes of the tables of a tile. Dispatch: ranks and slots of every token, two counts per rank of every group
-/// of `warpWidth` tokens and one of all before the tile. Combine: rows and weights per expert of each warp's token.
+/// of `warpWidth` tokens and one of all before the tile. Combine: rows and weights per expert of each warp's tokens.
 inline uint64_t tableBytes(KernelKind kernel, const LayerSpec &layer, uint32_t tileTokens, uint32_t warps,
                            uint32_t warpWidth) {
   if (kernel == KernelKind::combine)
-    return uint64_t(warps) * layer.topk * 12;
+    return uint64_t(warps) * tokensListed(layer, warpWidth) * layer.topk * 12;
   uint64_t groups = (uint64_t(tileTokens) + warpWidth - 1) / warpWidth;
   return tileTokens * (uint64_t(layer.ranks) * 4 + 8) + (2 * groups + 1) * layer.ranks * 4;
 }
