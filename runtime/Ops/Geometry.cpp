@@ -26,6 +26,8 @@ constexpr uint32_t claimedTile = 8, dispatchTile = 32, combineTile = 32, linkDis
 /// A rank alone on its device sends to others over a link, which few multiprocessors fill: more of them win little or
 /// lose (bench/results/two_gpus.json). Few tokens are bound by latency, and take more.
 constexpr uint32_t linkDispatchCtas = 14, linkCombineCtas = 16, linkLatencyCtas = 64, linkLatencyTokens = 1024;
+/// A warp has two items at least once there are some warps: more threads only make the barriers of a short tile slower.
+constexpr uint32_t itemsPerWarp = 2, severalWarps = 8;
 /// A dispatch of many tokens is bound by memory and gains nothing from more threads; a short one and a combine hide
 /// their latency with them.
 constexpr uint32_t leastThreads = 128, streamingThreads = 512, mostThreads = 1024, streamingTokens = 16;
@@ -68,7 +70,8 @@ LaunchGeometry defaultGeometry(const LayerSpec &layer, KernelKind kind, uint32_t
                      (ceilDiv(row, width * packetsPerLane(kind, layer) * packetBytes) + (combine ? 0 : 1));
     bool streaming = !combine && !overLink && tokensPerCta > streamingTokens;
     uint32_t most = streaming ? streamingThreads : mostThreads;
-    asked.blockThreads = uint32_t(std::clamp<uint64_t>(std::bit_ceil(width * items), leastThreads, most));
+    uint64_t warps = std::max(ceilDiv(items, itemsPerWarp), uint32_t(std::min<uint64_t>(items, severalWarps)));
+    asked.blockThreads = uint32_t(std::clamp<uint64_t>(std::bit_ceil(width * warps), leastThreads, most));
   }
   if (!asked.grid) {
     uint64_t tiles = std::max<uint64_t>(1, (uint64_t(layer.maxTokens) + asked.tileTokens - 1) / asked.tileTokens);
