@@ -52,15 +52,13 @@ public:
     options.templateDir = request.templateDir;
     keep("stages", [&] { return print(*module); });
     ILK_RETURN_IF_ERROR(step("expand", "", addExpandPasses));
-    SourceLines lines = SourceLines::of(*module, request.lineFile.empty() ? "expanded" : request.lineFile);
-    steps = lines.steps();
-    keep("expanded", [&] { return lines.text() + "\n"; });
+    keep("expanded", [&] { return print(*module); });
+    // AMDGCN's comments name the template's line; only PTX has lines of the expanded kernel.
+    if (!options.target.isAMD())
+      steps = request.lineFile.empty() ? markSteps(*module) : markLines(*module, request.lineFile);
     ILK_RETURN_IF_ERROR(findKernel());
     ILK_RETURN_IF_ERROR(step("verify", "verified", addVerifyPasses));
     findLaunchMode();
-    // AMDGCN's comments name the template's line; only PTX has lines of the expanded kernel.
-    if (!options.target.isAMD())
-      SourceLines::apply(*module);
     ILK_RETURN_IF_ERROR(step("lower", "lowered", addLoweringPasses));
     if (wants("llvm") || wants("meta") || wants(options.target.isAMD() ? "asm" : "ptx") ||
         wants(options.target.isAMD() ? "hsaco" : "cubin"))
@@ -193,6 +191,7 @@ private:
 
   Status emitForNVIDIA() {
     bool keepLines = !request.lineFile.empty();
+    applyMarks(*module);
     FailureOr<target::NVPTXOutput> output =
         timed("emit", [&] { return target::emitNVPTX(*module, options.target, {wants("llvm"), keepLines, steps}); });
     if (failed(output))
