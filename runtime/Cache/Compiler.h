@@ -40,7 +40,10 @@ struct ModuleText {
 Result<std::map<std::string, std::string>> compileModule(const PluginOptions &options, const ModuleText &module,
                                                          const std::vector<std::string> &parts);
 
-/// The compiler plugin. It is loaded by the first call that needs it, so making one cannot fail.
+/// Loads the compiler plugin, to find out whether it can be: its identity is known without that.
+Status loadPlugin(const PluginOptions &options);
+
+/// The compiler plugin. It is loaded by the first call that compiles, so making one cannot fail.
 std::shared_ptr<Compiler> makePluginCompiler(const PluginOptions &options);
 
 } // namespace interlock

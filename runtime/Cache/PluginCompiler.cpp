@@ -6,12 +6,14 @@
 #include "runtime/Cache/Digest.h"
 #include "runtime/Cache/ForkGate.h"
 #include "runtime/Spec/CompilerPlugin.h"
+#include "runtime/Spec/PluginIdentity.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
@@ -58,7 +60,9 @@ std::vector<std::string> candidates(const std::string &path) {
     places.push_back((folder / libraryName).string());
     places.push_back((folder.parent_path() / "lib" / libraryName).string());
   }
-  places.push_back(libraryName);
+  constexpr std::array names = {libraryName};
+  auto found = findVendorLibrary(names);
+  places.push_back(found ? found->path : libraryName);
   return places;
 }
 
@@ -89,14 +93,12 @@ public:
 
   Result<std::string> identity() override {
     ForkGate gate;
-    ILK_ASSIGN_OR_RETURN(const Plugin *plugin, load());
-    // Asked for only here, since the plugin looks for its assembler to answer.
-    const char *stated = plugin->identity();
-    nlohmann::json json = nlohmann::json::parse(stated ? stated : "", nullptr, false);
+    ILK_ASSIGN_OR_RETURN(std::string stated, statedIdentity());
+    nlohmann::json json = nlohmann::json::parse(stated, nullptr, false);
     if (!json.is_object())
       return makeError(Code::unsupported, fmt::format("expected a compiler plugin to state its identity as a JSON "
                                                       "object, got '{}': the plugin of this library's version would do",
-                                                      stated ? stated : ""));
+                                                      stated));
     if (options.templateDir.empty() && options.lineFile.empty())
       return stated;
     if (!options.templateDir.empty()) {
@@ -124,6 +126,14 @@ public:
     return compile(request, parts);
   }
 
+  /// Whether there is one that can be loaded and is what its file says.
+  Status loads() {
+    ForkGate gate;
+    ILK_RETURN_IF_ERROR(statedIdentity());
+    ILK_RETURN_IF_ERROR(load());
+    return {};
+  }
+
 private:
   /// `request` says what to compile; the rest of it is filled in here.
   Result<std::map<std::string, std::string>> compile(ilk_compiler_request &request,
@@ -149,8 +159,31 @@ private:
     return made;
   }
 
+  /// Its file's notes tell; only where they do not it is loaded for that.
+  Result<std::string> statedIdentity() {
+    std::lock_guard lock(mutex);
+    if (!toldByFile.empty())
+      return toldByFile;
+    std::error_code error;
+    std::vector<std::string> places = candidates(options.path);
+    auto first = std::find_if(places.begin(), places.end(), [&](auto &place) { return fs::exists(place, error); });
+    if (auto told = !plugin && first != places.end() ? identityOfPluginFile(*first) : std::nullopt)
+      return toldByFile = *told;
+    ILK_ASSIGN_OR_RETURN(const Plugin *loaded, loadUnderLock());
+    return statedBy(*loaded);
+  }
+
+  static std::string statedBy(const Plugin &plugin) {
+    const char *stated = plugin.identity();
+    return stated ? stated : "";
+  }
+
   Result<const Plugin *> load() {
     std::lock_guard lock(mutex);
+    return loadUnderLock();
+  }
+
+  Result<const Plugin *> loadUnderLock() {
     if (plugin)
       return &*plugin;
     std::string why;
@@ -181,6 +214,12 @@ private:
                        fmt::format("expected a compiler plugin of interface {}, got {}: the plugin of this "
                                    "library's version would do",
                                    ILK_COMPILER_ABI, complete ? std::to_string(found.abi()) : "an incomplete one"));
+    // Keys were made of what the file told: what this one makes must not stand under them.
+    if (!toldByFile.empty() && statedBy(found) != toldByFile)
+      return makeError(Code::unsupported,
+                       fmt::format("expected the compiler plugin {}, got {}: it was replaced while this process used "
+                                   "it, and a new process would do",
+                                   toldByFile, statedBy(found)));
     plugin = std::move(found);
     return &*plugin;
   }
@@ -188,6 +227,7 @@ private:
   PluginOptions options;
   std::mutex mutex;
   std::optional<Plugin> plugin;
+  std::string toldByFile; ///< the identity that this process works with, if the plugin's file told it
 };
 
 } // namespace
@@ -196,6 +236,8 @@ Result<std::map<std::string, std::string>> compileModule(const PluginOptions &op
                                                          const std::vector<std::string> &parts) {
   return PluginCompiler(options).compile(module, parts);
 }
+
+Status loadPlugin(const PluginOptions &options) { return PluginCompiler(options).loads(); }
 
 std::shared_ptr<Compiler> makePluginCompiler(const PluginOptions &options) {
   return std::make_shared<PluginCompiler>(options);

@@ -4,6 +4,7 @@
 #include "runtime/SourceJit/Nvrtc.h"
 
 #include "runtime/Cache/Digest.h"
+#include "runtime/Spec/ElfNotes.h"
 #include "runtime/Spec/VendorLibrary.h"
 
 #include <fmt/format.h>

@@ -2,6 +2,7 @@
 //
 // `interlock doctor`: what this machine has of what Interlock can use, and what goes without.
 #include "interlock/device.hpp"
+#include "runtime/Cache/Compiler.h"
 #include "runtime/tools/CacheFlags.h"
 #include "runtime/tools/Finding.h"
 #include "runtime/tools/Tool.h"
@@ -78,6 +79,8 @@ Part disassembler(const Context &context) {
 
 Part compiler(const Context &context) {
   auto identity = compilerIdentity(context);
+  if (Status loaded = loadPlugin({context.compilerPath, {}}); identity && !loaded)
+    identity = tl::unexpected(loaded.error());
   return {"compiler", "compiler", identity.has_value(),
           identity ? *identity : identity.error().message + "; only cached kernels can be loaded"};
 }

@@ -1,6 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// A compiler plugin without a compiler. FAKE_GOOD keeps the interface; the others break it in one way each.
+// A compiler plugin without a compiler. FAKE_GOOD keeps the interface, and has no note; the others break
+// it in one way each.
 #include "runtime/Spec/CompilerPlugin.h"
 
 #include <chrono>
@@ -9,9 +10,21 @@
 #include <string>
 #include <thread>
 
+#define ILK_TEXT_OF(value) #value
+#define ILK_TEXT(macro) ILK_TEXT_OF(macro)
+
 struct ilk_compiler_output {
   std::string request, parts, meta, error, text;
 };
+
+#if defined(FAKE_NOTED)
+// What its file tells is not what it states.
+__attribute__((section(".note.interlock"), used, aligned(4))) static const struct {
+  uint32_t ownerBytes = sizeof("Interlock"), textBytes = sizeof(text), type = 1;
+  char owner[12] = "Interlock";
+  char text[48] = "{\"abi\":" ILK_TEXT(ILK_COMPILER_ABI) ",\"llvm\":\"22.1.8\",\"templates\":\"t\"}   ";
+} note;
+#endif
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
