@@ -65,7 +65,7 @@ struct Note {
 };
 static_assert(offsetof(Note, text) % 4 == 0);
 __attribute__((section(".note.interlock"), used, aligned(4))) const Note note = {
-    sizeof(pluginNoteOwner), sizeof(ILK_NOTE_TEXT) - 1, pluginNoteType, "Interlock", ILK_NOTE_TEXT};
+    sizeof(pluginNoteOwner), sizeof(ILK_NOTE_TEXT), pluginNoteType, "Interlock", ILK_NOTE_TEXT};
 
 /// Which build of nvJitLink there is. Its notes say so, and loading it would take longer than a lookup in the cache;
 /// what a linker left without a build id is loaded and asked for its version.

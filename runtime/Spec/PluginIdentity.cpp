@@ -12,7 +12,7 @@ namespace interlock {
 
 std::optional<std::string> pluginIdentity(const std::string &note, const std::string &buildId,
                                           const std::string &assembler) {
-  nlohmann::json json = nlohmann::json::parse(note, nullptr, /*allow_exceptions=*/false);
+  nlohmann::json json = nlohmann::json::parse(note.c_str(), nullptr, /*allow_exceptions=*/false);
   if (buildId.empty() || !json.is_object() || !json.contains("abi") || json["abi"] != ILK_COMPILER_ABI)
     return std::nullopt;
   json.erase("abi"); // it is the loader's business, and the build id changes with it

@@ -13,7 +13,8 @@
 
 namespace interlock {
 
-/// The note that a plugin carries: `abi` (its ILK_COMPILER_ABI), `llvm` and `templates` as a JSON object.
+/// The note that a plugin carries: `abi` (its ILK_COMPILER_ABI), `llvm` and `templates` as a JSON object, ended by a zero
+/// byte.
 inline constexpr char pluginNoteOwner[] = "Interlock";
 inline constexpr uint32_t pluginNoteType = 1;
 

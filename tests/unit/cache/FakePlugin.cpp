@@ -22,7 +22,7 @@ struct ilk_compiler_output {
 __attribute__((section(".note.interlock"), used, aligned(4))) static const struct {
   uint32_t ownerBytes = sizeof("Interlock"), textBytes = sizeof(text), type = 1;
   char owner[12] = "Interlock";
-  char text[48] = "{\"abi\":" ILK_TEXT(ILK_COMPILER_ABI) ",\"llvm\":\"22.1.8\",\"templates\":\"t\"}   ";
+  char text[48] = "{\"abi\":" ILK_TEXT(ILK_COMPILER_ABI) ",\"llvm\":\"22.1.8\",\"templates\":\"t\"}";
 } note;
 #endif
 
