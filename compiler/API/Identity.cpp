@@ -5,7 +5,7 @@
 
 #include "compiler/Target/CubinAssembler.h"
 #include "runtime/Spec/CompilerPlugin.h"
-#include "runtime/Spec/ElfNotes.h"
+#include "runtime/Spec/ElfFile.h"
 #include "runtime/Spec/PluginIdentity.h"
 #include "templates/Digest.inc"
 

@@ -6,6 +6,7 @@
 #include "runtime/Cache/Digest.h"
 #include "runtime/Cache/ForkGate.h"
 #include "runtime/Spec/CompilerPlugin.h"
+#include "runtime/Spec/OwnFile.h"
 #include "runtime/Spec/PluginIdentity.h"
 
 #include <fmt/format.h>
@@ -21,7 +22,6 @@
 #include <sstream>
 
 #include <dlfcn.h>
-#include <link.h>
 
 namespace interlock {
 namespace {
@@ -38,28 +38,11 @@ struct Plugin {
   decltype(&ilk_compiler_output_free) release = nullptr;
 };
 
-/// The file that this code was linked into. The loader knows the main program only by the name that it was called by,
-/// which is no path when the shell found it on PATH, and leaves its link map's name empty.
-fs::path ownFile(std::error_code &error) {
-  Dl_info self{};
-  void *extra = nullptr;
-  if (!dladdr1(reinterpret_cast<void *>(&ownFile), &self, &extra, RTLD_DL_LINKMAP) || !extra)
-    return fs::canonical("/proc/self/exe", error);
-  const char *name = static_cast<const link_map *>(extra)->l_name;
-  return fs::canonical(name && *name ? name : "/proc/self/exe", error);
-}
-
 /// Where the plugin may lie: beside what this code was linked into, in ../lib of that, or on the loader's path.
 std::vector<std::string> candidates(const std::string &path) {
   if (!path.empty())
     return {path};
-  std::vector<std::string> places;
-  std::error_code error;
-  fs::path folder = ownFile(error).parent_path();
-  if (!error) {
-    places.push_back((folder / libraryName).string());
-    places.push_back((folder.parent_path() / "lib" / libraryName).string());
-  }
+  std::vector<std::string> places = placesBesideOwnFile(libraryName, "lib");
   constexpr std::array names = {libraryName};
   auto found = findVendorLibrary(names);
   places.push_back(found ? found->path : libraryName);

@@ -2,7 +2,7 @@
 #include "runtime/Spec/PluginIdentity.h"
 
 #include "runtime/Spec/CompilerPlugin.h"
-#include "runtime/Spec/ElfNotes.h"
+#include "runtime/Spec/ElfFile.h"
 
 #include <nlohmann/json.hpp>
 

@@ -3,7 +3,7 @@
 // A vendor's compiler library takes tens of milliseconds to load; its notes take microseconds to read.
 #include "runtime/Spec/VendorLibrary.h"
 
-#include "runtime/Spec/ElfNotes.h"
+#include "runtime/Spec/ElfFile.h"
 
 #include <cstdint>
 #include <cstring>

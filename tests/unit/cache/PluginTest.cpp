@@ -4,7 +4,7 @@
 #include "runtime/Cache/Compiler.h"
 #include "runtime/Cache/KernelCache.h"
 #include "runtime/Spec/CompilerPlugin.h"
-#include "runtime/Spec/ElfNotes.h"
+#include "runtime/Spec/ElfFile.h"
 #include "tests/unit/cache/FakeCompiler.h"
 
 #include <fmt/format.h>
