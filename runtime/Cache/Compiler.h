@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace interlock {
@@ -39,6 +40,16 @@ struct ModuleText {
 /// The named parts of a module with one stage or kernel, by the compiler plugin; nothing is cached.
 Result<std::map<std::string, std::string>> compileModule(const PluginOptions &options, const ModuleText &module,
                                                          const std::vector<std::string> &parts);
+
+/// A code object for AMD GPUs as assembly.
+struct Disassembly {
+  std::string target; ///< "amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-"
+  std::string text;   ///< what analysis/AMDGCN and LLVM's assembler read
+};
+/// The code objects in an ELF file, an offload bundle or a program with one inside, by the compiler plugin: those for
+/// `chip`, or all if it is empty; at least one. Any bytes may be given.
+Result<std::vector<Disassembly>> disassemble(const PluginOptions &options, std::string_view object,
+                                             const std::string &chip = {});
 
 /// The compiler plugin. It is loaded by the first call that needs it, so making one cannot fail.
 std::shared_ptr<Compiler> makePluginCompiler(const PluginOptions &options);
