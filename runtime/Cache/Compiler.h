@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace interlock {
@@ -40,10 +41,20 @@ struct ModuleText {
 Result<std::map<std::string, std::string>> compileModule(const PluginOptions &options, const ModuleText &module,
                                                          const std::vector<std::string> &parts);
 
+/// A code object for AMD GPUs as assembly.
+struct Disassembly {
+  std::string target; ///< "amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-"
+  std::string text;   ///< what analysis/AMDGCN and LLVM's assembler read
+};
+/// The code objects in an ELF file, an offload bundle or a program with one inside, by the compiler plugin: those for
+/// `chip`, or all if it is empty; at least one. Any bytes may be given.
+Result<std::vector<Disassembly>> disassemble(const PluginOptions &options, std::string_view object,
+                                             const std::string &chip = {});
+
 /// Loads the compiler plugin, to find out whether it can be: its identity is known without that.
 Status loadPlugin(const PluginOptions &options);
 
-/// The compiler plugin. It is loaded by the first call that compiles, so making one cannot fail.
+/// The compiler plugin. It is loaded by the first call that compiles or disassembles, so making one cannot fail.
 std::shared_ptr<Compiler> makePluginCompiler(const PluginOptions &options);
 
 } // namespace interlock

@@ -33,6 +33,7 @@ struct Plugin {
   decltype(&ilk_compiler_abi) abi = nullptr;
   decltype(&ilk_compiler_identity) identity = nullptr;
   decltype(&ilk_compiler_compile) compile = nullptr;
+  decltype(&ilk_compiler_disassemble) disassemble = nullptr;
   decltype(&ilk_compiler_output_part) part = nullptr;
   decltype(&ilk_compiler_output_error) error = nullptr;
   decltype(&ilk_compiler_output_free) release = nullptr;
@@ -117,6 +118,25 @@ public:
     return {};
   }
 
+  Result<std::vector<Disassembly>> disassemble(std::string_view object, const std::string &chip) {
+    ForkGate gate;
+    ILK_ASSIGN_OR_RETURN(const Plugin *plugin, load());
+    ilk_compiler_disassembly request{sizeof(request), object.data(), object.size(),
+                                     chip.empty() ? nullptr : chip.c_str()};
+    ilk_compiler_output *raw = nullptr;
+    int32_t failed = plugin->disassemble(&request, &raw);
+    std::unique_ptr<ilk_compiler_output, decltype(plugin->release)> output(raw, plugin->release);
+    if (failed)
+      return makeError(Code::badInput, plugin->error(output.get()));
+    size_t size = 0;
+    const char *bytes = plugin->part(output.get(), "objects", &size);
+    nlohmann::json objects = nlohmann::json::parse(std::string_view(bytes ? bytes : "", size), nullptr, false);
+    std::vector<Disassembly> made;
+    for (const nlohmann::json &each : objects)
+      made.push_back({each.value("target", ""), each.value("asm", "")});
+    return made;
+  }
+
 private:
   /// `request` says what to compile; the rest of it is filled in here.
   Result<std::map<std::string, std::string>> compile(ilk_compiler_request &request,
@@ -188,10 +208,11 @@ private:
       function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
       return function != nullptr;
     };
-    bool complete = resolve(found.abi, "ilk_compiler_abi") && resolve(found.identity, "ilk_compiler_identity") &&
-                    resolve(found.compile, "ilk_compiler_compile") && resolve(found.part, "ilk_compiler_output_part") &&
-                    resolve(found.error, "ilk_compiler_output_error") &&
-                    resolve(found.release, "ilk_compiler_output_free");
+    bool complete =
+        resolve(found.abi, "ilk_compiler_abi") && resolve(found.identity, "ilk_compiler_identity") &&
+        resolve(found.compile, "ilk_compiler_compile") && resolve(found.disassemble, "ilk_compiler_disassemble") &&
+        resolve(found.part, "ilk_compiler_output_part") && resolve(found.error, "ilk_compiler_output_error") &&
+        resolve(found.release, "ilk_compiler_output_free");
     if (!complete || found.abi() != ILK_COMPILER_ABI)
       return makeError(Code::unsupported,
                        fmt::format("expected a compiler plugin of interface {}, got {}: the plugin of this "
@@ -218,6 +239,11 @@ private:
 Result<std::map<std::string, std::string>> compileModule(const PluginOptions &options, const ModuleText &module,
                                                          const std::vector<std::string> &parts) {
   return PluginCompiler(options).compile(module, parts);
+}
+
+Result<std::vector<Disassembly>> disassemble(const PluginOptions &options, std::string_view object,
+                                             const std::string &chip) {
+  return PluginCompiler(options).disassemble(object, chip);
 }
 
 Status loadPlugin(const PluginOptions &options) { return PluginCompiler(options).loads(); }

@@ -35,7 +35,8 @@ ARROWS = {
     "compiler/Conversion": ["dialects/EP"],
     "compiler/Target": ["runtime/Spec", "analysis/LintAMDGCN"],
     "compiler/Pipeline": ["compiler/Transforms", "compiler/Conversion"],
-    "compiler/API": ["compiler/Pipeline", "compiler/Target"],
+    "compiler/Disassembly": ["runtime/Spec"],
+    "compiler/API": ["compiler/Pipeline", "compiler/Target", "compiler/Disassembly"],
     "compiler/tools": ["compiler/API"],
 }
 

@@ -8,13 +8,14 @@
 #include <cstring>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #define ILK_TEXT_OF(value) #value
 #define ILK_TEXT(macro) ILK_TEXT_OF(macro)
 
 struct ilk_compiler_output {
-  std::string request, parts, meta, error, text;
+  std::string request, parts, meta, error, text, objects;
 };
 
 #if defined(FAKE_NOTED)
@@ -69,6 +70,17 @@ EXPORT int32_t ilk_compiler_compile(const ilk_compiler_request *request, ilk_com
   return 1;
 }
 
+EXPORT int32_t ilk_compiler_disassemble(const ilk_compiler_disassembly *request, ilk_compiler_output **out) {
+  auto *output = *out = new ilk_compiler_output;
+  if (request->size != sizeof(*request) ||
+      !std::string_view(request->object, request->object_size).starts_with("\x7f")) {
+    output->error = "expected a code object";
+    return 1;
+  }
+  output->objects = R"([{"target":"amdgcn-amd-amdhsa--gfx90a","asm":"s_endpgm\n"}])";
+  return 0;
+}
+
 EXPORT const char *ilk_compiler_output_part(const ilk_compiler_output *out, const char *name, size_t *size) {
   const std::string *part = nullptr;
   if (!std::strcmp(name, "ptx"))
@@ -77,6 +89,8 @@ EXPORT const char *ilk_compiler_output_part(const ilk_compiler_output *out, cons
     part = &out->meta;
   else if (!std::strcmp(name, "stages"))
     part = &out->parts;
+  else if (!std::strcmp(name, "objects"))
+    part = &out->objects;
   if (!part)
     return nullptr;
   *size = part->size();
