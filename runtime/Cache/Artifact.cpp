@@ -21,8 +21,7 @@ Result<Artifact> makeArtifact(const KernelSpec &spec, std::string text, std::str
   bool complete = json.is_object() && has("entry", &nlohmann::json::is_string) &&
                   (amd || has("ptx_isa", &nlohmann::json::is_string)) && hasCount("block_threads") &&
                   hasCount("cluster") && hasCount("shared_bytes") && has("cooperative", &nlohmann::json::is_boolean);
-  // A code object that nobody could disassemble has no text, and a device of AMD's needs none.
-  if (!complete || (artifact.text.empty() && !(amd && !artifact.binary.empty())))
+  if (!complete || artifact.text.empty())
     return makeError(Code::internal,
                      "expected the compiler to state a kernel's text and launch facts, got an incomplete "
                      "answer: a compiler of this version would do");

@@ -27,7 +27,7 @@ struct Artifact {
   /// The canonical form of the source that it was made of (SourceRequest.h), which takes the spec's place: of the spec
   /// only the target counts then. Empty: it was made of the spec.
   std::string source;
-  std::string text;    ///< PTX, or AMDGCN assembly; empty for a code object that nobody could disassemble
+  std::string text;    ///< PTX, or AMDGCN assembly
   std::string binary;  ///< cubin, or empty: the driver assembles the text; or hsaco
   nlohmann::json meta; ///< the compiler's `meta` part: facts, remarks, findings, timings
   LaunchFacts facts;

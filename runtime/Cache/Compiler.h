@@ -13,6 +13,12 @@
 
 namespace interlock {
 
+/// A code object for AMD GPUs as assembly.
+struct Disassembly {
+  std::string target; ///< "amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-"
+  std::string text;   ///< what analysis/AMDGCN and LLVM's assembler read
+};
+
 class Compiler {
 public:
   virtual ~Compiler() = default;
@@ -22,6 +28,8 @@ public:
   /// The named parts, by name; one that could not be made is missing. Any thread may call it.
   virtual Result<std::map<std::string, std::string>> compile(const KernelSpec &spec,
                                                              const std::vector<std::string> &parts) = 0;
+  /// As the function below. A compiler that cannot says so with `notFound`.
+  virtual Result<std::vector<Disassembly>> disassemble(std::string_view object, const std::string &chip);
 };
 
 struct PluginOptions {
@@ -41,11 +49,6 @@ struct ModuleText {
 Result<std::map<std::string, std::string>> compileModule(const PluginOptions &options, const ModuleText &module,
                                                          const std::vector<std::string> &parts);
 
-/// A code object for AMD GPUs as assembly.
-struct Disassembly {
-  std::string target; ///< "amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-"
-  std::string text;   ///< what analysis/AMDGCN and LLVM's assembler read
-};
 /// The code objects in an ELF file, an offload bundle or a program with one inside, by the compiler plugin: those for
 /// `chip`, or all if it is empty; at least one. Any bytes may be given.
 Result<std::vector<Disassembly>> disassemble(const PluginOptions &options, std::string_view object,

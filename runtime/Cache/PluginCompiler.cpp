@@ -118,7 +118,7 @@ public:
     return {};
   }
 
-  Result<std::vector<Disassembly>> disassemble(std::string_view object, const std::string &chip) {
+  Result<std::vector<Disassembly>> disassemble(std::string_view object, const std::string &chip) override {
     ForkGate gate;
     ILK_ASSIGN_OR_RETURN(const Plugin *plugin, load());
     ilk_compiler_disassembly request{sizeof(request), object.data(), object.size(),
@@ -235,6 +235,11 @@ private:
 };
 
 } // namespace
+
+Result<std::vector<Disassembly>> Compiler::disassemble(std::string_view, const std::string &) {
+  return makeError(Code::notFound, "expected a compiler that can disassemble code objects, got one that cannot: the "
+                                   "compiler plugin would do");
+}
 
 Result<std::map<std::string, std::string>> compileModule(const PluginOptions &options, const ModuleText &module,
                                                          const std::vector<std::string> &parts) {

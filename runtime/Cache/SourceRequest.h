@@ -20,7 +20,7 @@ struct SourceRequest {
   std::string toolchain;
   /// What the key needs to know of the compiler. Fails if there is none; then what is cached can still be used.
   std::function<Result<std::string>()> identity;
-  /// The parts ptx, cubin (may be missing) and meta; for AMD's chips asm (may be missing), hsaco and meta.
+  /// The parts ptx, cubin (may be missing) and meta; for AMD's chips asm, hsaco and meta.
   std::function<Result<std::map<std::string, std::string>>()> compile;
 };
 

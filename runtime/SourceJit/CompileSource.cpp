@@ -25,8 +25,8 @@ namespace {
 /// What the cache is asked for. The compiler is looked for when the cache wants to know of it, and at most once.
 class Request {
 public:
-  Request(const SourceKernel &kernel, lint::Contract contract, const SourceOptions &options)
-      : kernel(kernel), contract(std::move(contract)), options(options) {}
+  Request(const KernelCache &cache, const SourceKernel &kernel, lint::Contract contract, const SourceOptions &options)
+      : cache(cache), kernel(kernel), contract(std::move(contract)), options(options) {}
 
   SourceRequest request() {
     SourceRequest request;
@@ -48,11 +48,13 @@ public:
 private:
   Result<const SourceCompiler *> find() {
     if (!found) {
-      ILK_ASSIGN_OR_RETURN(found, languageOf(kernel) == "hip" ? findHipCompiler(options) : findCudaCompiler(options));
+      ILK_ASSIGN_OR_RETURN(found, languageOf(kernel) == "hip" ? findHipCompiler(options, cache.compiler())
+                                                              : findCudaCompiler(options));
     }
     return found.get();
   }
 
+  const KernelCache &cache;
   const SourceKernel &kernel;
   lint::Contract contract;
   const SourceOptions &options;
@@ -63,7 +65,7 @@ private:
 Result<CompiledSource> compileSource(KernelCache &cache, const SourceKernel &kernel, const SourceOptions &options) {
   ILK_RETURN_IF_ERROR(validate(kernel));
   ILK_ASSIGN_OR_RETURN(lint::Contract contract, contractOf(kernel));
-  Request wanted(kernel, std::move(contract), options);
+  Request wanted(cache, kernel, std::move(contract), options);
   ILK_ASSIGN_OR_RETURN(Lookup found, cache.get(wanted.request()));
   const Artifact &artifact = *found.artifact;
   CompiledSource made;
@@ -82,7 +84,7 @@ Result<CompiledSource> compileSource(KernelCache &cache, const SourceKernel &ker
 Result<std::string> keyOfSource(KernelCache &cache, const SourceKernel &kernel, const SourceOptions &options) {
   ILK_RETURN_IF_ERROR(validate(kernel));
   ILK_ASSIGN_OR_RETURN(lint::Contract contract, contractOf(kernel));
-  return cache.keyOf(Request(kernel, std::move(contract), options).request());
+  return cache.keyOf(Request(cache, kernel, std::move(contract), options).request());
 }
 
 } // namespace interlock

@@ -3,8 +3,8 @@
 // HIP C++: hiprtc, the gate on what its code object disassembles to, the facts that a launch needs.
 #include "runtime/SourceJit/SourceCompiler.h"
 
+#include "runtime/Cache/Compiler.h"
 #include "runtime/Driver/CodeObject.h"
-#include "runtime/SourceJit/Disassembly.h"
 #include "runtime/SourceJit/Hiprtc.h"
 #include "runtime/SourceJit/SourceForm.h"
 #include "runtime/SourceJit/SourceGate.h"
@@ -16,13 +16,12 @@ namespace interlock {
 namespace {
 class HipCompiler final : public SourceCompiler {
 public:
-  HipCompiler(std::shared_ptr<Hiprtc> hiprtc, SourceOptions options)
-      : hiprtc(std::move(hiprtc)), options(std::move(options)) {}
+  HipCompiler(std::shared_ptr<Hiprtc> hiprtc, std::shared_ptr<Compiler> plugin, const std::string &pluginIdentity)
+      : hiprtc(std::move(hiprtc)), plugin(std::move(plugin)), pluginIdentity(pluginIdentity) {}
 
   std::string identity() const override {
-    return nlohmann::json{{"hiprtc", hiprtc->identity()},
-                          {"gate", gateIdentity()},
-                          {"disassembler", disassemblerIdentity(options)}}
+    return nlohmann::json{
+        {"hiprtc", hiprtc->identity()}, {"gate", gateIdentity()}, {"disassembler", pluginIdentity}}
         .dump();
   }
 
@@ -31,7 +30,8 @@ public:
 
 private:
   std::shared_ptr<Hiprtc> hiprtc;
-  SourceOptions options;
+  std::shared_ptr<Compiler> plugin;
+  std::string pluginIdentity;
 };
 
 Result<std::map<std::string, std::string>> HipCompiler::make(const SourceKernel &kernel,
@@ -43,18 +43,12 @@ Result<std::map<std::string, std::string>> HipCompiler::make(const SourceKernel 
   if (!facts)
     return makeError(Code::compile,
                      fmt::format("expected {} to be a __global__ function, got another one", nameOf(kernel)));
-  nlohmann::json remarks = nlohmann::json::array(), findings = nlohmann::json::array();
-  Result<std::string> text = disassemble(output.object, options);
-  if (text) {
-    times.step("disassemble");
-    ILK_ASSIGN_OR_RETURN(findings, judgeAssembly(kernel, *text, contract));
-    times.step("gate");
-  } else if (text.error().code == Code::notFound) {
-    remarks.push_back(fmt::format("scope-lint has not judged the kernel, and the emulator cannot run it: {}",
-                                  text.error().message));
-  } else {
-    return tl::unexpected(text.error());
-  }
+  ILK_ASSIGN_OR_RETURN(std::vector<Disassembly> texts, plugin->disassemble(output.object, kernel.target));
+  std::string text = std::move(texts.front().text);
+  times.step("disassemble");
+  ILK_ASSIGN_OR_RETURN(nlohmann::json findings, judgeAssembly(kernel, text, contract));
+  times.step("gate");
+  nlohmann::json remarks = nlohmann::json::array();
   if (facts->scratchBytes)
     remarks.push_back(fmt::format("the kernel keeps {} bytes a thread in scratch memory, which is slow: fewer threads "
                                   "per CTA would leave it more registers",
@@ -71,7 +65,6 @@ Result<std::map<std::string, std::string>> HipCompiler::make(const SourceKernel 
                          {"agprs", facts->agprs},
                          {"sgprs", facts->sgprs},
                          {"cooperative", false},
-                         {"judged", text.has_value()},
                          {"remarks", std::move(remarks)},
                          {"findings", std::move(findings)},
                          {"timings_ms", times.json()},
@@ -79,15 +72,20 @@ Result<std::map<std::string, std::string>> HipCompiler::make(const SourceKernel 
                          {"toolchain", "hip"},
                          {"source", nlohmann::json::parse(canonicalForm(kernel))}};
   return std::map<std::string, std::string>{
-      {"asm", text.value_or("")},
+      {"asm", std::move(text)},
       {"hsaco", std::move(output.object)},
       {"meta", meta.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)}};
 }
 } // namespace
 
-Result<std::shared_ptr<SourceCompiler>> findHipCompiler(const SourceOptions &options) {
+Result<std::shared_ptr<SourceCompiler>> findHipCompiler(const SourceOptions &options, std::shared_ptr<Compiler> plugin) {
   ILK_ASSIGN_OR_RETURN(std::shared_ptr<Hiprtc> hiprtc, Hiprtc::find(options));
-  return std::make_shared<HipCompiler>(std::move(hiprtc), options);
+  auto identity = plugin ? plugin->identity() : Result<std::string>(makeError(Code::notFound, "the cache has none"));
+  if (!identity)
+    return makeError(identity.error().code,
+                     fmt::format("HIP C++ needs the compiler plugin too, whose disassembly scope-lint judges: {}",
+                                 identity.error().message));
+  return std::make_shared<HipCompiler>(std::move(hiprtc), std::move(plugin), *identity);
 }
 
 } // namespace interlock

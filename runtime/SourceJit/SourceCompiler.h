@@ -5,6 +5,7 @@
 
 #include "analysis/Lint/Contract.h"
 #include "interlock/source.hpp"
+#include "runtime/Cache/Compiler.h"
 
 #include <nlohmann/json.hpp>
 
@@ -29,8 +30,8 @@ public:
 
 /// NVRTC, for NVIDIA's chips.
 Result<std::shared_ptr<SourceCompiler>> findCudaCompiler(const SourceOptions &options);
-/// hiprtc, for AMD's.
-Result<std::shared_ptr<SourceCompiler>> findHipCompiler(const SourceOptions &options);
+/// hiprtc, for AMD's, and what disassembles its code objects for the gate; a cache may have none of that.
+Result<std::shared_ptr<SourceCompiler>> findHipCompiler(const SourceOptions &options, std::shared_ptr<Compiler> plugin);
 
 /// What both write into `meta`, in milliseconds.
 class StepTimes {

@@ -103,8 +103,7 @@ Status compileSourceFile(const Context &context, const CompileFlags &flags) {
   ILK_RETURN_IF_ERROR(checkPart(product, target));
   ILK_ASSIGN_OR_RETURN(SourceKernel kernel, flags.source.kernel(flags.kernel.target));
   ILK_ASSIGN_OR_RETURN(std::shared_ptr<KernelCache> cache, openCache(context, {}));
-  ILK_ASSIGN_OR_RETURN(CompiledSource made,
-                       compileSource(*cache, kernel, {context.nvrtcPath, context.hiprtcPath}));
+  ILK_ASSIGN_OR_RETURN(CompiledSource made, compileSource(*cache, kernel, {context.nvrtcPath, context.hiprtcPath}));
   nlohmann::json meta = nlohmann::json::parse(made.meta);
   nlohmann::json report = {{"source", flags.source.file},
                            {"entry", made.image.entry},

@@ -111,9 +111,6 @@ Result<std::string> sassOf(const Context &context, const std::string &binary, bo
 }
 
 Result<std::string> cachedPart(const Context &context, const Part &part, const Artifact &artifact) {
-  if (part.name == "asm" && artifact.text.empty())
-    return makeError(Code::notFound, "expected the assembly of the code object, but there was no disassembler when it was "
-                                     "made: --emit hsaco and llvm-objdump -d would do");
   if (part.name == "ptx" || part.name == "asm")
     return artifact.text;
   if (part.name == "hsaco")

@@ -54,7 +54,8 @@ struct CompiledSource {
   double milliseconds = 0;   ///< that it took
 };
 
-/// From the cache, or compiled once, judged, and left there. `compile` if the compiler refuses it, or if an access is
+/// From the cache, or compiled once, judged, and left there. What hiprtc makes is judged as the cache's compiler plugin
+/// disassembles it. `compile` if the compiler refuses it, or if an access is
 /// not ordered: the first line says which and where. What failed is tried again by the next call.
 [[nodiscard]] Result<CompiledSource> compileSource(KernelCache &cache, const SourceKernel &kernel,
                                                    const SourceOptions &options = {});
