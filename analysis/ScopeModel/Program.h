@@ -52,6 +52,8 @@ struct Program {
   /// Every access and every synchronisation of the kernel is in sight, and objects are told apart: what nothing orders
   /// at all is judged too.
   bool complete = false;
+  /// Where it is not: what nothing orders at all is judged as far as it is certain whatever is not in sight.
+  bool strict = false;
   std::vector<Object> objects;
   std::vector<Event> events;
   std::vector<Block> blocks;

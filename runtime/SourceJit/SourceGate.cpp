@@ -16,7 +16,7 @@ namespace interlock {
 
 namespace {
 /// Goes up when a rule is judged in another way under the same name.
-constexpr const char *gateVersion = "1";
+constexpr const char *gateVersion = "2";
 
 std::string sourceOf(const scope::Place &place) {
   return place.sourceLine ? fmt::format("{}:{}", place.sourceFile, place.sourceLine) : std::string();

@@ -94,7 +94,7 @@ private:
       return;
     if (auto missing = findMissingParameter(*contract, *module))
       return refuse(text.name, std::move(*missing));
-    auto report = check(*module, {options.clusterSize, std::move(*contract)});
+    auto report = check(*module, {options.clusterSize, std::move(*contract), options.strict});
     if (!report)
       return refuse({text.name, {}, std::move(report.error())});
     Judged judged{text.name, text.text, 0, {std::string(module->processor())}, {}, {}, scope::Language::amdgcn};
@@ -148,7 +148,7 @@ private:
     Judged judged{ptx.name, ptx.text, module->version, {}, {}, {}};
     judged.targets.assign(module->targets.begin(), module->targets.end());
     judged.unknownDirectives.insert(module->unknownDirectives.begin(), module->unknownDirectives.end());
-    judged.report = check(*module, {options.clusterSize, std::move(*contract)});
+    judged.report = check(*module, {options.clusterSize, std::move(*contract), options.strict});
     finish(std::move(judged));
   }
 

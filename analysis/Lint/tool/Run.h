@@ -15,6 +15,7 @@ struct RunOptions {
   std::vector<std::string> inputs;
   std::string contractFile; ///< empty: none
   uint32_t clusterSize = 0; ///< as Options::clusterSize
+  bool strict = false;      ///< as Options::strict
   scope::Severity failOn = scope::Severity::warning;
   std::string searchPath; ///< where cuobjdump is looked for
 };

@@ -91,6 +91,9 @@ int scopeLint(int argc, char **argv) {
                  "of PTX: CTAs per cluster of the launch, 1 to 16, where it has no .reqnctapercluster; not given: any")
       ->type_name("N")
       ->check(CLI::Range(1, 16));
+  app.add_flag(
+      "--strict", options.strict,
+      "of PTX: judge by SL30 to SL32 too, what nothing orders at all, as far as the text shows it for certain");
   app.add_option("--contract", options.contractFile,
                  "who accesses the memory behind the kernels' parameters, and which findings are waived")
       ->type_name("FILE");
