@@ -66,7 +66,7 @@ std::string identityOf(const fs::path &library) {
 
 /// The first error of a log, `add.hip:12: use of undeclared identifier 'n'`, or its first line.
 std::string firstProblem(const std::string &log, const std::string &entry) {
-  static const std::regex problem(R"(([^\n:]+):(\d+):\d+: (?:fatal )?error: ([^\n]*)(\n[^\n]*)?)");
+  const std::regex problem(R"(([^\n:]+):(\d+):\d+: (?:fatal )?error: ([^\n]*)(\n[^\n]*)?)");
   std::smatch match;
   if (!std::regex_search(log, match, problem))
     return log.substr(0, log.find('\n'));
@@ -77,7 +77,7 @@ std::string firstProblem(const std::string &log, const std::string &entry) {
 }
 
 bool isOfAnOption(const std::string &log) {
-  static const std::regex option(R"((^|\n)[^\n:]*error: (unsupported option|unknown argument|no such file))");
+  const std::regex option(R"((^|\n)[^\n:]*error: (unsupported option|unknown argument|no such file))");
   return std::regex_search(log, option);
 }
 
@@ -101,14 +101,14 @@ Result<std::shared_ptr<Hiprtc>> Hiprtc::find(const SourceOptions &options) {
         fmt::format("expected hiprtc to compile HIP C++ with, found none at {}: ROCm's libhiprtc.so or, of ROCm 5, "
                     "libamdhip64.so.5 would do",
                     options.hiprtcPath.empty() ? "the loader's path and /opt/rocm" : options.hiprtcPath));
-  auto helper = options.hiprtcHelper.empty() ? findBesideOwnFile("interlock-hiprtc", "bin")
-                                             : std::optional(options.hiprtcHelper);
+  auto helper =
+      options.hiprtcHelper.empty() ? findBesideOwnFile("interlock-hiprtc", "bin") : std::optional(options.hiprtcHelper);
   if (!helper || !fs::is_regular_file(*helper, error))
     return makeError(Code::notFound, fmt::format("expected the program interlock-hiprtc, which runs hiprtc, beside the "
                                                  "library or in ../bin, found none{}",
                                                  helper ? " at " + *helper : ""));
   found->helper = *helper;
-  static const std::regex version(R"(\.so\.(\d+)(?:\.(\d+))?(?:\.\d+)*$)");
+  const std::regex version(R"(\.so\.(\d+)(?:\.(\d+))?(?:\.\d+)*$)");
   std::string real = fs::canonical(found->library, error).filename().string();
   std::smatch match;
   if (std::regex_search(real, match, version) && match[1].length() < 5 && match[2].length() < 5) {
@@ -150,8 +150,8 @@ Result<HiprtcOutput> Hiprtc::compile(const SourceKernel &kernel) const {
                                                                 {"entry", kernel.entry},
                                                                 {"headers", headers},
                                                                 {"options", options}});
-  ILK_ASSIGN_OR_RETURN(
-      ChildEnd end, runChild(helper, {reinterpret_cast<const char *>(request.data()), request.size()}, limit));
+  ILK_ASSIGN_OR_RETURN(ChildEnd end,
+                       runChild(helper, {reinterpret_cast<const char *>(request.data()), request.size()}, limit));
   nlohmann::json reply = nlohmann::json::from_cbor(end.reply, /*strict=*/true, /*allow_exceptions=*/false);
   auto text = [&](const char *field) {
     auto found = reply.find(field);
@@ -170,8 +170,8 @@ Result<HiprtcOutput> Hiprtc::compile(const SourceKernel &kernel) const {
   log.erase(log.find_last_not_of(" \n") + 1);
   if (!reply.contains("result") || reply["result"] != 0) {
     if (isOfAnOption(log))
-      return makeError(Code::badInput, fmt::format("expected options that {} knows, got one that it does not: {}",
-                                                   versionName, log));
+      return makeError(Code::badInput,
+                       fmt::format("expected options that {} knows, got one that it does not: {}", versionName, log));
     return makeError(Code::compile, fmt::format("{} [{}]\n{}", firstProblem(log, kernel.entry), versionName, log));
   }
   HiprtcOutput output{{}, text("entry"), versionName};
@@ -180,9 +180,10 @@ Result<HiprtcOutput> Hiprtc::compile(const SourceKernel &kernel) const {
     output.object.assign(bytes.begin(), bytes.end());
   }
   if (output.entry.empty() || output.object.empty())
-    return makeError(Code::compile, fmt::format("expected {} to make a code object of {}, got {}: options that ask for "
-                                                "another form have to go",
-                                                versionName, nameOf(kernel), output.entry.empty() ? "no kernel" : "none"));
+    return makeError(Code::compile,
+                     fmt::format("expected {} to make a code object of {}, got {}: options that ask for "
+                                 "another form have to go",
+                                 versionName, nameOf(kernel), output.entry.empty() ? "no kernel" : "none"));
   return output;
 }
 

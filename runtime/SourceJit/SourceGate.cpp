@@ -100,8 +100,8 @@ Result<nlohmann::json> judgeAssembly(const SourceKernel &kernel, const std::stri
   options.contract = contract;
   auto report = lint::check(*module, options);
   if (!report)
-    return makeError(Code::compile, fmt::format("expected assembly of {} that can be judged, but {}", nameOf(kernel),
-                                                report.error()));
+    return makeError(Code::compile,
+                     fmt::format("expected assembly of {} that can be judged, but {}", nameOf(kernel), report.error()));
   return verdict(kernel, *report);
 }
 
