@@ -6,13 +6,13 @@
 #include "tests/emulator/ForeignHost.h"
 #include "tests/plugin/Objects.h"
 #include "tests/unit/cache/FakeCompiler.h"
+#include "tests/unit/cache/Processes.h"
 #include "tests/unit/tool/Command.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
-#include <filesystem>
+#include <dlfcn.h>
 
 namespace interlock {
 namespace {
@@ -31,12 +31,44 @@ EmulatorOptions machine(const std::string &chip, EmulatorMemory memory = Emulato
 std::string compiledBy(const std::string &compiler, const std::string &chip) {
   test::TempFolder folder;
   std::string made = folder.string("k.hsaco");
-  std::vector<std::string> command = {"/usr/bin/env", compiler, "-x", "hip", "--cuda-device-only",
+  std::vector<std::string> command = {"/usr/bin/env",           compiler,    "-x",        "hip", "--cuda-device-only",
                                       "--offload-arch=" + chip, "-nogpulib", "-nogpuinc", "-O2", "-std=c++17"};
   if (compiler != "clang-14") // which bundles by itself; a newer one takes another package for that
     command.push_back("--no-gpu-bundle-output");
   command.insert(command.end(), {"-o", made, INTERLOCK_SOURCE "/tests/emulator/foreign/kernels.hip"});
   return test::runProgram(command).code == 0 ? test::slurp(made) : std::string();
+}
+
+/// The same by hiprtc, in a process of its own, which it aborts for chips that it does not know.
+std::string compiledByHiprtc(const std::string &chip) {
+  test::TempFolder folder;
+  std::string source = test::slurp(INTERLOCK_SOURCE "/tests/emulator/foreign/kernels.hip");
+  int code = test::exitCodeOf(test::inProcess([&] {
+    void *library = dlopen("libamdhip64.so.5", RTLD_NOW);
+    if (!library)
+      return 1;
+    auto find = [&](const char *name) { return dlsym(library, name); };
+    auto create = reinterpret_cast<int (*)(void **, const char *, const char *, int, const char **, const char **)>(
+        find("hiprtcCreateProgram"));
+    auto compile = reinterpret_cast<int (*)(void *, int, const char **)>(find("hiprtcCompileProgram"));
+    auto codeSize = reinterpret_cast<int (*)(void *, size_t *)>(find("hiprtcGetCodeSize"));
+    auto getCode = reinterpret_cast<int (*)(void *, char *)>(find("hiprtcGetCode"));
+    if (!create || !compile || !codeSize || !getCode)
+      return 2;
+    void *program = nullptr;
+    std::string option = "--offload-arch=" + chip;
+    const char *options[] = {option.c_str(), "-O2", "-std=c++17"};
+    size_t size = 0;
+    if (create(&program, source.c_str(), "kernels.hip", 0, nullptr, nullptr) || compile(program, 3, options) ||
+        codeSize(program, &size))
+      return 3;
+    std::string object(size, '\0');
+    if (getCode(program, object.data()))
+      return 4;
+    test::spill(folder.string("k.hsaco"), object);
+    return 0;
+  }));
+  return code == 0 ? test::slurp(folder.string("k.hsaco")) : std::string();
 }
 
 /// Runs a case and gives back what it wrote.
@@ -85,6 +117,13 @@ TEST_P(Foreign, KernelsOfClang14) {
   std::string object = compiledBy("clang-14", GetParam());
   if (object.empty())
     GTEST_SKIP() << "needs clang-14 in PATH, and a chip that it knows";
+  expectRight(object, EmulatorMemory::sequential);
+}
+
+TEST_P(Foreign, KernelsOfHiprtc) {
+  std::string object = GetParam() == "gfx90a" ? compiledByHiprtc(GetParam()) : std::string();
+  if (object.empty())
+    GTEST_SKIP() << "needs libamdhip64.so.5 with hiprtc, and a chip that it knows";
   expectRight(object, EmulatorMemory::sequential);
 }
 
