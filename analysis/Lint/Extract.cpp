@@ -35,6 +35,9 @@ public:
     program.kernel = function.entry;
     program.clusterSize = clusterSize();
     program.strict = options.strict;
+    unsigned target = targetOf(module);
+    program.lockstep = target && target < 70;
+    program.oneSidedFences = target >= 90 && module.version >= 86;
     if (auto threads = function.bounds.requiredThreads)
       program.threads = (*threads)[0] * (*threads)[1] * (*threads)[2];
     program.place = [flat = flat, &module = module](uint32_t node) { return placeOf(module, *flat->nodes[node].in); };

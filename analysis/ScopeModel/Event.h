@@ -117,6 +117,7 @@ struct Event {
   bool multimem = false;         ///< goes to all GPUs of a multicast object
   bool reduces = false;          ///< asyncCopy: combines with what is there
   bool reusesBarrier = false;    ///< barrierWait: in a loop, beyond its own retries, on the same barrier each time
+  bool allLanes = false;         ///< warpBarrier: of the whole warp, and not of some of its lanes
   bool localForm = false;        ///< the form that is for the thread's own CTA
   bool vouches = false;          ///< load: what the signal behind it announces in the name of all CTAs
   bool elsewhere = false;        ///< done by another kernel of the stream, before this one or after it

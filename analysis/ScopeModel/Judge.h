@@ -62,7 +62,9 @@ void judgeLifetime(Judge &judge);       ///< SL23
 void judgeDeviceScopes(Judge &judge);   ///< SL18, where one side alone tells
 void judgeAccesses(Judge &judge);       ///< SL19, SL20
 void judgeProgress(Judge &judge);       ///< SL26, SL27
+void judgeSpins(Judge &judge);          ///< SL27: waits for what comes behind them
 void judgeCost(Judge &judge);           ///< SL28
+void judgeFences(Judge &judge);         ///< SL28: fences of which a part is for nothing
 void judgeRaces(Judge &judge);          ///< SL30, and SL03 of what is announced for others
 void judgeNarrowAccesses(Judge &judge); ///< SL31
 void judgeRings(Judge &judge);          ///< SL32: slots that bulk copies fill or empty
