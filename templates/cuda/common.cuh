@@ -31,13 +31,14 @@ struct Place {
   u32 rank;
 };
 
+/// acquireTogether must follow.
 __device__ __forceinline__ bool waitSignal(u64 at, u64 value, u64 timeout) {
   u64 begin = nanoseconds();
   bool came;
   do
     came = pollSignal(at) >= value;
   while (!came && nanoseconds() - begin < timeout);
-  acquireSignals();
+  acquireBehindPoll();
   return came;
 }
 
@@ -89,6 +90,7 @@ __device__ u64 await(const Place &p, u64 signals, u64 live, u64 value) {
       atomicOr(&control->status, u32(peerLostBit));
     }
   warpBarrier();
+  acquireTogether();
   __syncthreads();
   u64 here = live & ~lost;
   __syncthreads(); // the next call writes it again

@@ -50,11 +50,13 @@ __device__ __forceinline__ u64 pollSignal(u64 at) {
 #endif
   return now;
 }
-__device__ __forceinline__ void acquireSignals() {
+__device__ __forceinline__ void acquireBehindPoll() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("fence.acquire.sys;" ::: "memory");
 #endif
 }
+/// By all lanes of a warp, behind all polls of its lanes.
+__device__ __forceinline__ void acquireTogether() {}
 
 /// A word that other CTAs of this launch may be changing.
 __device__ __forceinline__ u64 loadShared(const u64 *at) {

@@ -2,7 +2,7 @@
 //
 // What the kernels of templates/cuda ask of an AMD GPU: HIP C++ reads their text with this machine.cuh in the place of
 // theirs. Order as compiler/Conversion/OrderROCDL.cpp has it: monotonic accesses between fences (LLVM, "User Guide for
-// AMDGPU Backend", "Memory Model").
+// AMDGPU Backend", "Memory Model"). Tried with gfx90a, the one chip of ours that the hiprtc at hand compiles for.
 #pragma once
 
 typedef unsigned int u32;
@@ -23,7 +23,13 @@ typedef __attribute__((address_space(1))) u64 GlobalWord;
 __device__ __forceinline__ u32 gridSize() { return __builtin_amdgcn_grid_size_x() / BLOCK_THREADS; }
 
 /// Nanoseconds, of a constant 100 MHz clock.
-__device__ __forceinline__ u64 nanoseconds() { return __builtin_amdgcn_s_memrealtime() * 10; }
+__device__ __forceinline__ u64 nanoseconds() {
+#ifdef __GFX9__
+  return __builtin_amdgcn_s_memrealtime() * 10;
+#else
+  return __builtin_amdgcn_s_sendmsg_rtnl(0x83) * 10; // MSG_RTN_GET_REALTIME
+#endif
+}
 
 // Lanes of a wave, which go together.
 __device__ __forceinline__ Votes ballot(bool vote) { return __builtin_amdgcn_uicmp(u32(vote), 0u, 33 /* not equal */); }
@@ -40,9 +46,13 @@ __device__ __forceinline__ void warpBarrier() {
   __builtin_amdgcn_wave_barrier();
 }
 
-/// Behind a release. Two things that LLVM leaves open on these chips are mended by it: the wait behind buffer_wbl2, which
-/// it drops where nothing else is outstanding, and stores that it leaves outstanding at a barrier (OrderROCDL.cpp).
-__device__ __forceinline__ void waitForStores() { __builtin_amdgcn_s_waitcnt(0x0f70); /* vmcnt(0) */ }
+/// Behind a release. Two things that LLVM leaves open on gfx9 are mended by it: the wait behind buffer_wbl2, which it drops
+/// where nothing else is outstanding, and stores that it leaves outstanding at a barrier (OrderROCDL.cpp).
+__device__ __forceinline__ void waitForStores() {
+#ifdef __GFX9__
+  __builtin_amdgcn_s_waitcnt(0x0f70); // vmcnt(0)
+#endif
+}
 
 /// A barrier after which one thread publishes what all have written and read.
 __device__ __forceinline__ void publishingBarrier() {
@@ -59,7 +69,10 @@ __device__ __forceinline__ void setSignal(u64 at, u64 value) {
 __device__ __forceinline__ u64 pollSignal(u64 at) {
   return __hip_atomic_load((GlobalWord *)at, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
 }
-__device__ __forceinline__ void acquireSignals() { __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, ""); }
+__device__ __forceinline__ void acquireBehindPoll() {}
+/// By all lanes of a wave, behind all polls of its lanes: caches are invalidated for all of them, and no path leads around
+/// it, as would where some lanes give up.
+__device__ __forceinline__ void acquireTogether() { __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, ""); }
 
 /// A word that other CTAs of this launch may be changing.
 __device__ __forceinline__ u64 loadShared(const u64 *at) {
