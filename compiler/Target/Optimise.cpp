@@ -24,7 +24,6 @@ llvm::FunctionPassManager optimisations() {
     return llvm::InstCombinePass(llvm::InstCombineOptions().setMaxIterations(1).setVerifyFixpoint(false));
   };
   llvm::FunctionPassManager passes;
-  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(instCombine());
   llvm::LoopPassManager rotate;
@@ -33,8 +32,9 @@ llvm::FunctionPassManager optimisations() {
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(rotate), /*UseMemorySSA=*/true));
   passes.addPass(llvm::SimplifyCFGPass());
   llvm::LoopPassManager unroll;
-  unroll.addPass(llvm::IndVarSimplifyPass());
+  // Unrolled first: a loop that is gone has no induction variable to simplify.
   unroll.addPass(llvm::LoopFullUnrollPass());
+  unroll.addPass(llvm::IndVarSimplifyPass());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(unroll)));
   passes.addPass(llvm::GVNPass());
   passes.addPass(instCombine());
