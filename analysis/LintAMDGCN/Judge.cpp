@@ -3,6 +3,7 @@
 // What the rules share: contracts, roles, reports. Whether a store is data or a signal is not in its opcode, so it is
 // decided by evidence, and little evidence makes a mild finding.
 #include "analysis/LintAMDGCN/Judge.h"
+#include "analysis/LintAMDGCN/Taint.h"
 
 #include <fmt/format.h>
 
@@ -24,6 +25,9 @@ const std::map<uint32_t, ParamContract> *entryOf(const Contract::Params &all, st
 bool isWord(std::string_view opcode) {
   return !opcode.ends_with("x3") && !opcode.ends_with("x4") && !opcode.ends_with("b96") && !opcode.ends_with("b128");
 }
+
+/// What becomes of a result is followed in functions of so many instructions, and of so many results.
+constexpr size_t mostFollowed = 20'000, mostTries = 16;
 
 /// A workgroup of this kernel fits one wave.
 bool isOneWave(const amdgcn::Kernel *kernel) {
@@ -49,6 +53,7 @@ Judge::Judge(const amdgcn::Module &module, const amdgcn::Function &function, con
 
 std::vector<scope::Finding> Judge::run() {
   judgePolls();
+  followTickets();
   order.walk([&](uint32_t i, const OrderState &state) {
     const Effect &e = code.effects[i];
     if (e.memory == Memory::lds && (e.kind == Kind::load || e.returns))
@@ -103,7 +108,62 @@ std::vector<Poll> Judge::meantPolls() const {
   constexpr size_t most = 512; // each is held against each store
   if (found.size() > most)
     found.resize(most);
+  if (code.instructions.size() <= mostFollowed) {
+    addFirstTries(found);
+    addTickets(found);
+  }
   return found;
+}
+
+/// Blocks that end with a branch which is made of what the instruction returns.
+std::vector<uint32_t> Judge::decidedBy(uint32_t i) const {
+  std::vector<uint32_t> decided;
+  Taint taint(code, graph, i, /*choices=*/true);
+  taint.walk([&](uint32_t k, const std::vector<bool> &here) {
+    if (code.effects[k].kind == Kind::conditional && taint.any(code.read(code.instructions[k], code.effects[k]), here))
+      decided.push_back(code.blockOf[k]);
+  });
+  return decided;
+}
+
+/// A loop that waits is often entered only where a first try has failed: the same load, before it.
+void Judge::addFirstTries(std::vector<Poll> &found) const {
+  std::vector<Poll> tries;
+  for (const FlatBlock &block : code.blocks)
+    for (uint32_t i = block.first; i < block.first + block.count && tries.size() < mostTries; ++i) {
+      const Effect &e = code.effects[i];
+      const Place &place = pointers.place(i);
+      if (e.kind != Kind::load || !e.shared() || !e.scoped || !place.known())
+        continue;
+      bool isPoll = std::any_of(found.begin(), found.end(), [&](const Poll &p) { return p.instruction == i; });
+      auto poll = std::find_if(found.begin(), found.end(), [&](const Poll &p) {
+        const Place &other = pointers.place(p.instruction);
+        return !p.scalar && p.loop && other.base == place.base && other.offset == place.offset && place.offset;
+      });
+      if (!isPoll && poll != found.end() && !decidedBy(i).empty())
+        tries.push_back({i, std::nullopt, false, poll->loop, false});
+    }
+  found.insert(found.end(), tries.begin(), tries.end());
+}
+
+void Judge::addTickets(std::vector<Poll> &found) const {
+  size_t added = 0;
+  for (uint32_t i = 0; i < code.instructions.size() && added < mostTries; ++i) {
+    bool isPoll = std::any_of(found.begin(), found.end(), [&](const Poll &p) { return p.instruction == i; });
+    if (isPoll || !counts(i) || !code.effects[i].shared() || decidedBy(i).empty())
+      continue;
+    found.push_back({i, std::nullopt, false, std::nullopt, true});
+    ++added;
+  }
+}
+
+/// An atomic that adds, and returns what it found.
+bool Judge::counts(uint32_t i) const {
+  const Effect &e = code.effects[i];
+  std::string_view op = code.instructions[i].opcode;
+  return e.kind == Kind::atomic && e.returns &&
+         (op.find("_add") != op.npos || op.find("_sub") != op.npos || op.find("_inc") != op.npos ||
+          op.find("_dec") != op.npos);
 }
 
 /// This function waits for the same memory. Flags, counters and data behind one pointer are told apart by their offset;
@@ -115,7 +175,7 @@ bool Judge::polledPlace(uint32_t i) const {
     return false;
   return std::any_of(polls.begin(), polls.end(), [&](const Poll &poll) {
     const Place &other = pointers.place(poll.instruction);
-    if (other.base != place.base || poll.instruction == i)
+    if (!poll.loop || other.base != place.base || poll.instruction == i)
       return false;
     if (place.offset || other.offset)
       return place.offset == other.offset && (e.kind == Kind::atomic || e.scoped || !spellsScope(code.family));
@@ -127,11 +187,7 @@ bool Judge::polledPlace(uint32_t i) const {
 /// An atomic counter behind which caches are invalidated for its value's sake. Whoever takes the last ticket reads what
 /// the others have stored; but it may be a queue, where nobody does.
 bool Judge::isTicket(uint32_t i) const {
-  const Effect &e = code.effects[i];
-  std::string_view op = code.instructions[i].opcode;
-  bool counts = op.find("_add") != op.npos || op.find("_sub") != op.npos || op.find("_inc") != op.npos ||
-                op.find("_dec") != op.npos;
-  if (e.kind != Kind::atomic || !e.returns || !counts || order.waitSite[i] != nowhere)
+  if (!counts(i) || (order.waitSite[i] != nowhere && !order.waits[order.waitSite[i]].ticket))
     return false;
   constexpr uint32_t reachOfAcquire = 16; // as LLVM writes it: the wait, the end of a masked region, the invalidate
   bool perWorkgroup = code.family != Family::gfx90a && code.family != Family::gfx940;
@@ -256,7 +312,8 @@ bool Judge::resultIsRead(uint32_t i) const {
   return code.hasCalls;
 }
 
-/// Some path from the wait leads to an invalidate outside its loop, so that its author thought of one.
+/// Some path from the wait leads to an invalidate outside its loop, so that its author thought of one. Behind a first
+/// try that has to be one which does not lie behind the loop.
 bool Judge::invalidatesLater(const WaitSite &site) const {
   auto [known, added] = laterMemo.try_emplace(site.instruction);
   if (added)
@@ -275,7 +332,7 @@ bool Judge::reachesInvalidate(const WaitSite &site) const {
         if (code.effects[k].kind == Kind::invalidate && code.effects[k].parts)
           return true;
     for (uint32_t next : code.blocks[b].successors)
-      if (!seen[next]) {
+      if (!seen[next] && !(site.before && graph.inside(next, *site.before))) {
         seen[next] = true;
         todo.push_back({next, code.blocks[next].first});
       }

@@ -8,6 +8,7 @@
 #include "analysis/ScopeModel/Finding.h"
 
 #include <map>
+#include <set>
 
 namespace interlock::lint::gcn {
 
@@ -42,6 +43,12 @@ private:
 
   Facts factsOf(uint32_t base) const;
   std::vector<Poll> meantPolls() const;
+  void addFirstTries(std::vector<Poll> &polls) const;
+  void addTickets(std::vector<Poll> &polls) const;
+  std::vector<uint32_t> decidedBy(uint32_t instruction) const;
+  bool counts(uint32_t instruction) const;
+  void followTickets();
+  bool sumsUp(uint32_t wait, uint32_t load) const;
   Demand demand(Scope distance) const;
   Publish publishOf(uint32_t instruction, const OrderState &state) const;
   bool polledPlace(uint32_t instruction) const;
@@ -87,6 +94,12 @@ private:
   const std::vector<Poll> polls;
   bool workgroupMode = false; ///< gfx11 and gfx12: a workgroup may span two compute units
   const Order order;
+  struct Ticket {
+    std::set<uint32_t> stored;   ///< bases that data was stored to before it
+    std::vector<bool> elsewhere; ///< by instruction: a load whose address is not made of the ticket
+    std::vector<uint32_t> sides; ///< blocks that a branch which it decides leads to
+  };
+  std::map<uint32_t, Ticket> tickets; ///< by the site of the wait
   std::vector<scope::Finding> findings;
   std::map<std::pair<std::string_view, uint32_t>, size_t> reported;
   mutable std::map<std::pair<uint32_t, uint32_t>, bool> actsMemo; ///< barrier and signal

@@ -2,6 +2,7 @@
 //
 // The side that waits: AM03, AM04, AM05, AM07, AM10, AM11, and what is read behind a barrier (AM06).
 #include "analysis/LintAMDGCN/Judge.h"
+#include "analysis/LintAMDGCN/Taint.h"
 
 #include <fmt/format.h>
 
@@ -33,12 +34,14 @@ void Judge::judgePolls() {
     if (graph.loopOf[b] != Loop::none)
       blocks[graph.loopOf[b]].push_back(b);
   for (const Poll &poll : polls) {
+    if (!poll.loop)
+      continue;
     uint32_t i = poll.instruction;
     const Base &base = pointers.base(pointers.place(i).base);
     auto said = factsOf(pointers.place(i).base).distance;
     if (poll.scalar) {
       bool drops = false;
-      for (uint32_t b : blocks[poll.loop])
+      for (uint32_t b : blocks[*poll.loop])
         for (uint32_t k = code.blocks[b].first; k < code.blocks[b].first + code.blocks[b].count; ++k)
           drops |= code.effects[k].kind == Kind::scalarInvalidate;
       if (!drops && base.kind != BaseKind::arguments && base.kind != BaseKind::unknown)
@@ -52,7 +55,7 @@ void Judge::judgePolls() {
     }
     if (said && code.effects[i].kind == Kind::load)
       judgeReach(i, *said, true);
-    judgeLoopCost(poll, blocks[poll.loop]);
+    judgeLoopCost(poll, blocks[*poll.loop]);
   }
 }
 
@@ -76,10 +79,47 @@ void Judge::judgeLoad(uint32_t i, const OrderState &state) {
   for (uint32_t w = 0; w < order.waits.size(); ++w) {
     const WaitSite &site = order.waits[w];
     if (state.waits[w].happened && !site.scalar && order.waitSite[i] == nowhere &&
-        !(site.loop && graph.inside(code.blockOf[i], *site.loop)))
+        !(site.loop && graph.inside(code.blockOf[i], *site.loop)) && (!site.ticket || sumsUp(w, i)))
       judgeWaitOf(i, site, state.waits[w], state);
   }
   judgeClusterDrain(i, state);
+}
+
+/// The load is of what all have stored before they took their tickets: on the one side of a branch that the ticket
+/// decides, of memory that this kernel stores to before it, and not at a place that the ticket chooses.
+bool Judge::sumsUp(uint32_t wait, uint32_t load) const {
+  const Ticket &ticket = tickets.at(wait);
+  uint32_t base = pointers.place(load).base;
+  return base != 0 && ticket.stored.count(base) && ticket.elsewhere[load] &&
+         std::any_of(ticket.sides.begin(), ticket.sides.end(),
+                     [&](uint32_t side) { return graph.dominates(side, code.blockOf[load]); });
+}
+
+/// The branches that a ticket decides, and the loads whose address is not made of it.
+void Judge::followTickets() {
+  for (uint32_t w = 0; w < order.waits.size(); ++w)
+    if (order.waits[w].ticket) {
+      Ticket &ticket = tickets[w];
+      ticket.elsewhere.assign(code.instructions.size(), false);
+      Taint address(code, graph, order.waits[w].instruction, /*choices=*/false);
+      address.walk([&](uint32_t i, const std::vector<bool> &here) {
+        const Effect &e = code.effects[i];
+        if (e.kind == Kind::load && e.shared())
+          ticket.elsewhere[i] = !address.any(code.read(code.instructions[i], e), here);
+      });
+      for (uint32_t b : decidedBy(order.waits[w].instruction))
+        for (uint32_t side : code.blocks[b].successors)
+          if (code.blocks[side].predecessors.size() == 1)
+            ticket.sides.push_back(side);
+    }
+  if (!tickets.empty())
+    order.walk([&](uint32_t i, const OrderState &state) {
+      if (order.waitSite[i] == nowhere || !order.waits[order.waitSite[i]].ticket)
+        return;
+      for (uint32_t s = 0; s < order.stores.size(); ++s)
+        if (state.stores[s].happened && isData(order.stores[s]))
+          tickets[order.waitSite[i]].stored.insert(order.stores[s].base);
+    });
 }
 
 void Judge::judgeWaitOf(uint32_t load, const WaitSite &site, const WaitState &state, const OrderState &all) {
@@ -112,7 +152,8 @@ void Judge::judgeWaitOf(uint32_t load, const WaitSite &site, const WaitState &st
   if (narrower && !site.clusterBarrier && !spellsScope(code.family) &&
       !factsOf(pointers.place(site.instruction).base).distance)
     return; // glc does not tell a wait for the own workgroup from one for others: the invalidate does
-  if (!evidence && !narrower && !own && invalidatesLater(site))
+  bool indirect = site.ticket || site.before; // where paths may exclude each other
+  if (((!evidence && !narrower && !own) || indirect) && invalidatesLater(site))
     return; // the wait is completed further down; what is read before need not be what it waits for
   std::string found = narrower ? "one that reaches less far" : "none";
   std::string doubt = evidence || narrower ? "" : ", if another wave writes that while the kernel runs";
@@ -122,9 +163,9 @@ void Judge::judgeWaitOf(uint32_t load, const WaitSite &site, const WaitState &st
                               asked.invalidateText, nameOf(load), doubt, found),
                   fmt::format("put {} behind the barrier", asked.invalidateText), {{"read here", load}});
   report("AM04", evidence || narrower ? Severity::error : Severity::warning, site.instruction,
-         fmt::format("expected {} between this wait for {} and the load of {} behind it{}, found {}",
-                     asked.invalidateText, nameOf(site.instruction), nameOf(load), doubt, found),
-         fmt::format("put {} behind the loop", asked.invalidateText),
+         fmt::format("expected {} between this {} {} and the load of {} behind it{}, found {}", asked.invalidateText,
+                     site.ticket ? "ticket of" : "wait for", nameOf(site.instruction), nameOf(load), doubt, found),
+         fmt::format("put {} behind {}", asked.invalidateText, site.loop ? "the loop" : "it, and what waits for it"),
          {{"the first load of data", load}, {"invalidated here", narrower ? state.invalidate : nowhere}});
 }
 

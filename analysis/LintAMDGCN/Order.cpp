@@ -27,7 +27,7 @@ void Order::collect(const Pointers &pointers, const std::vector<Poll> &polls) {
   for (const Poll &poll : polls)
     if (waits.size() < mostWaits) {
       waitSite[poll.instruction] = uint32_t(waits.size());
-      waits.push_back({poll.instruction, poll.loop, poll.scalar, false});
+      waits.push_back({poll.instruction, poll.loop, poll.scalar, false, poll.before, poll.ticket});
     }
   for (const FlatBlock &block : code.blocks) {
     size_t parted = stores.size(); // sites from here on may still grow

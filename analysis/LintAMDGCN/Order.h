@@ -25,6 +25,8 @@ struct WaitSite {
   std::optional<uint32_t> loop; ///< of a poll
   bool scalar = false;          ///< through the scalar cache
   bool clusterBarrier = false;
+  std::optional<uint32_t> before; ///< as Poll
+  bool ticket = false;            ///< as Poll
 };
 
 inline constexpr uint32_t nowhere = ~0u;

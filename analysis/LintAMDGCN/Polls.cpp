@@ -66,7 +66,7 @@ private:
         continue;
       if (known) { // the innermost loop that it ends
         for (Poll &p : polls)
-          if (p.instruction == item.instruction && graph.loops[loop].blocks < graph.loops[p.loop].blocks)
+          if (p.instruction == item.instruction && graph.loops[loop].blocks < graph.loops[*p.loop].blocks)
             p.loop = loop;
         continue;
       }

@@ -9,8 +9,10 @@ namespace interlock::lint::gcn {
 
 struct Poll {
   uint32_t instruction = 0;
-  uint32_t loop = 0;   ///< of the graph
-  bool scalar = false; ///< through the scalar cache
+  std::optional<uint32_t> loop;   ///< of the graph; none: a first try before the loop, or a ticket
+  bool scalar = false;            ///< through the scalar cache
+  std::optional<uint32_t> before; ///< the loop that waits again where a first try has failed
+  bool ticket = false;            ///< an atomic counter: who sees the last value goes on for all
 };
 
 std::vector<Poll> findPolls(const Code &code, const Graph &graph);
