@@ -191,7 +191,7 @@ typedef struct ilk_geometry {
   uint32_t grid, block_threads, tile_tokens;
 } ilk_geometry;
 
-enum { ILK_KERNELS_GENERATED = 0, ILK_KERNELS_FROM_SOURCE = 1 /**< CUDA C++ by NVRTC */ };
+enum { ILK_KERNELS_GENERATED = 0, ILK_KERNELS_FROM_SOURCE = 1 /**< CUDA C++ by NVRTC, HIP C++ by hiprtc */ };
 
 typedef struct ilk_operation_options {
   size_t size;
@@ -324,7 +324,7 @@ typedef struct ilk_deployment {
 typedef struct ilk_prewarm_options {
   size_t size;
   uint32_t threads;                                                          /**< 0: one per core */
-  uint32_t reserved;                                                         /**< 0 */
+  int32_t kernels; /**< ILK_KERNELS_GENERATED, or ILK_KERNELS_FROM_SOURCE as operations will ask for */
   void (*progress)(void *user, uint64_t done, uint64_t of, uint64_t failed); /**< or NULL; calls do not overlap */
   void *user;
 } ilk_prewarm_options;
