@@ -133,6 +133,9 @@ typedef struct ilk_cache_options {
   const char *template_dir;  /**< overrides the compiler's templates; NULL: none */
   void (*log)(void *user, const char *sentence); /**< is told every downgrade, once; or NULL */
   void *user;
+  /** For a profiler: kernels name lines of their expanded MLIR, which is written into this folder when they are compiled,
+   * and should stay. NULL: they name none. */
+  const char *line_folder;
 } ilk_cache_options;
 
 typedef struct ilk_cache_counters {
