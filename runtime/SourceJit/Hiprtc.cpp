@@ -66,7 +66,7 @@ std::string identityOf(const fs::path &library) {
 
 /// The first error of a log, `add.hip:12: use of undeclared identifier 'n'`, or its first line.
 std::string firstProblem(const std::string &log, const std::string &entry) {
-  static const std::regex problem(R"(([^\n:]+):(\d+):\d+: (?:fatal )?error: ([^\n]*)(\n[^\n]*)?)");
+  const std::regex problem(R"(([^\n:]+):(\d+):\d+: (?:fatal )?error: ([^\n]*)(\n[^\n]*)?)");
   std::smatch match;
   if (!std::regex_search(log, match, problem))
     return log.substr(0, log.find('\n'));
@@ -77,7 +77,7 @@ std::string firstProblem(const std::string &log, const std::string &entry) {
 }
 
 bool isOfAnOption(const std::string &log) {
-  static const std::regex option(R"((^|\n)[^\n:]*error: (unsupported option|unknown argument|no such file))");
+  const std::regex option(R"((^|\n)[^\n:]*error: (unsupported option|unknown argument|no such file))");
   return std::regex_search(log, option);
 }
 
@@ -108,7 +108,7 @@ Result<std::shared_ptr<Hiprtc>> Hiprtc::find(const SourceOptions &options) {
                                                  "library or in ../bin, found none{}",
                                                  helper ? " at " + *helper : ""));
   found->helper = *helper;
-  static const std::regex version(R"(\.so\.(\d+)(?:\.(\d+))?(?:\.\d+)*$)");
+  const std::regex version(R"(\.so\.(\d+)(?:\.(\d+))?(?:\.\d+)*$)");
   std::string real = fs::canonical(found->library, error).filename().string();
   std::smatch match;
   if (std::regex_search(real, match, version) && match[1].length() < 5 && match[2].length() < 5) {
