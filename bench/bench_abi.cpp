@@ -35,9 +35,7 @@ double nanosecondsSince(Clock::time_point begin) {
 }
 
 /// Every call of the C ABI, as a Status.
-Status checked(ilk_status status) {
-  return status == ILK_OK ? Status() : makeError(Code::device, ilk_message());
-}
+Status checked(ilk_status status) { return status == ILK_OK ? Status() : makeError(Code::device, ilk_message()); }
 
 /// Remembers what the library launches.
 class Recorder final : public ForwardingDriver {
@@ -293,8 +291,7 @@ Result<json> measureLoads(const Flags &flags, const std::string &folder, const K
     if (found.outcome != Outcome::disk)
       return makeError(Code::internal, fmt::format("expected a hit on disk, got {}", name(found.outcome)));
     const Artifact &artifact = *found.artifact;
-    ILK_ASSIGN_OR_RETURN(KernelId kernel,
-                         device->load(0, {artifact.text, artifact.binary, artifact.facts.entry}));
+    ILK_ASSIGN_OR_RETURN(KernelId kernel, device->load(0, {artifact.text, artifact.binary, artifact.facts.entry}));
     const double total = nanosecondsSince(begin) / 1e6;
     ILK_RETURN_IF_ERROR(device->unload(kernel));
     if (run == 0)

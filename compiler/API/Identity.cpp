@@ -20,7 +20,7 @@
 #define ILK_TEXT(macro) ILK_TEXT_OF(macro)
 #define ILK_NOTE_TEXT                                                                                                  \
   "{\"abi\":" ILK_TEXT(ILK_COMPILER_ABI) ",\"llvm\":\"" LLVM_VERSION_STRING "\",\"templates\":\"" ILK_TEMPLATES_DIGEST \
-  "\"}"
+                                         "\"}"
 
 namespace interlock {
 namespace {
@@ -44,9 +44,10 @@ int visitObject(dl_phdr_info *info, size_t, void *data) {
   for (int i = 0; i < info->dlpi_phnum && query->buildId.empty(); ++i) {
     const ElfW(Phdr) &segment = info->dlpi_phdr[i];
     if (segment.p_type == PT_NOTE)
-      query->buildId = hex(findNote({reinterpret_cast<const char *>(info->dlpi_addr + segment.p_vaddr), segment.p_memsz},
-                                    ELF_NOTE_GNU, NT_GNU_BUILD_ID)
-                               .value_or(""));
+      query->buildId =
+          hex(findNote({reinterpret_cast<const char *>(info->dlpi_addr + segment.p_vaddr), segment.p_memsz},
+                       ELF_NOTE_GNU, NT_GNU_BUILD_ID)
+                  .value_or(""));
   }
   return 1;
 }
@@ -64,8 +65,8 @@ struct Note {
   char text[(sizeof(ILK_NOTE_TEXT) + 3) & ~size_t(3)];
 };
 static_assert(offsetof(Note, text) % 4 == 0);
-__attribute__((section(".note.interlock"), used, aligned(4))) const Note note = {
-    sizeof(pluginNoteOwner), sizeof(ILK_NOTE_TEXT), pluginNoteType, "Interlock", ILK_NOTE_TEXT};
+__attribute__((section(".note.interlock"), used, aligned(4)))
+const Note note = {sizeof(pluginNoteOwner), sizeof(ILK_NOTE_TEXT), pluginNoteType, "Interlock", ILK_NOTE_TEXT};
 
 /// Which build of nvJitLink there is. Its notes say so, and loading it would take longer than a lookup in the cache;
 /// what a linker left without a build id is loaded and asked for its version.

@@ -231,7 +231,7 @@ private:
             text += name + ":\n";
         else if (auto label = names.find(line.address); label != names.end())
           text += label->second + ":\n";
-        text += fmt::format("\t{:<58} ; {:x}\n", textOf(piece, i), line.address);
+        text += fmt::format("\t{:<58} ; {:#x}\n", textOf(piece, i), line.address);
       }
       if (auto here = functions.find(piece.address); here != functions.end())
         for (const std::string &name : here->second)

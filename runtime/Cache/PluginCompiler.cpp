@@ -3,6 +3,8 @@
 // Loads libinterlock_compiler.so when it is needed, and speaks its C interface.
 #include "runtime/Cache/Compiler.h"
 
+#include "interlock/device.hpp"
+
 #include "runtime/Cache/Digest.h"
 #include "runtime/Cache/ForkGate.h"
 #include "runtime/Spec/CompilerPlugin.h"
@@ -273,6 +275,14 @@ Result<std::vector<Disassembly>> disassemble(const PluginOptions &options, std::
 }
 
 Status loadPlugin(const PluginOptions &options) { return PluginCompiler(options).loads(); }
+
+Disassembler pluginDisassembler(const std::string &path) {
+  auto compiler = std::make_shared<PluginCompiler>(PluginOptions{.path = path});
+  return [compiler](std::string_view object, std::string_view chip) -> Result<std::string> {
+    ILK_ASSIGN_OR_RETURN(std::vector<Disassembly> made, compiler->disassemble(object, std::string(chip)));
+    return made.empty() ? std::string() : std::move(made.front().text);
+  };
+}
 
 std::shared_ptr<Compiler> makePluginCompiler(const PluginOptions &options) {
   return std::make_shared<PluginCompiler>(options);

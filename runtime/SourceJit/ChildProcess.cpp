@@ -61,7 +61,7 @@ Status makeFile(Descriptor &file, std::string_view content = {}) {
 
 /// At most the last `most` bytes.
 std::string endOf(const Descriptor &file, size_t most) {
-  struct stat status {};
+  struct stat status{};
   if (::fstat(file.get(), &status) != 0)
     return {};
   size_t size = size_t(status.st_size), from = size > most ? size - most : 0;
@@ -120,9 +120,9 @@ Result<pid_t> start(const std::string &program, const Descriptor &request, const
   std::string name = program;
   char *arguments[] = {name.data(), nullptr};
   pid_t child = 0;
-  error = error ? error
-                : ::posix_spawn(&child, program.c_str(), &spawn.actions, &spawn.attributes, arguments,
-                                environment.data());
+  error =
+      error ? error
+            : ::posix_spawn(&child, program.c_str(), &spawn.actions, &spawn.attributes, arguments, environment.data());
   if (error)
     return failed(fmt::format("start {}", program).c_str(), error);
   return child;
@@ -137,8 +137,8 @@ Status moveUp(Descriptor &file) {
   return {};
 }
 
-/// Waits until the child has ended or its time is up. The pipe's other end is only the child's, so that its end wakes this
-/// thread; a look at the child now and then also sees one whose copy somebody else's fork still holds.
+/// Waits until the child has ended or its time is up. The pipe's other end is only the child's, so that its end wakes
+/// this thread; a look at the child now and then also sees one whose copy somebody else's fork still holds.
 ChildEnd await(pid_t child, const Descriptor &ended, Clock::time_point deadline) {
   ChildEnd end;
   for (;;) {

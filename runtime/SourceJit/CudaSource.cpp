@@ -66,21 +66,20 @@ Result<std::map<std::string, std::string>> CudaCompiler::make(const SourceKernel
                        }));
   times.step("gate");
   uint32_t cluster = product(function->bounds.requiredCluster);
-  nlohmann::json meta = {
-      {"entry", output.entry},
-      {"target", kernel.target},
-      {"ptx_isa", fmt::format("{}.{}", module.version / 10, module.version % 10)},
-      {"block_threads", product(function->bounds.requiredThreads)},
-      {"max_threads", product(function->bounds.maxThreads)},
-      {"cluster", cluster ? cluster : 1},
-      {"shared_bytes", sharedBytes(module, *function)},
-      {"cooperative", false},
-      {"remarks", nlohmann::json::array()},
-      {"findings", std::move(findings)},
-      {"timings_ms", times.json()},
-      {"assembler", output.version},
-      {"toolchain", "cuda"},
-      {"source", nlohmann::json::parse(canonicalForm(kernel))}};
+  nlohmann::json meta = {{"entry", output.entry},
+                         {"target", kernel.target},
+                         {"ptx_isa", fmt::format("{}.{}", module.version / 10, module.version % 10)},
+                         {"block_threads", product(function->bounds.requiredThreads)},
+                         {"max_threads", product(function->bounds.maxThreads)},
+                         {"cluster", cluster ? cluster : 1},
+                         {"shared_bytes", sharedBytes(module, *function)},
+                         {"cooperative", false},
+                         {"remarks", nlohmann::json::array()},
+                         {"findings", std::move(findings)},
+                         {"timings_ms", times.json()},
+                         {"assembler", output.version},
+                         {"toolchain", "cuda"},
+                         {"source", nlohmann::json::parse(canonicalForm(kernel))}};
   return std::map<std::string, std::string>{
       {"ptx", std::move(output.ptx)},
       {"cubin", std::move(output.cubin)},

@@ -20,8 +20,7 @@ public:
       : hiprtc(std::move(hiprtc)), plugin(std::move(plugin)), pluginIdentity(pluginIdentity) {}
 
   std::string identity() const override {
-    return nlohmann::json{
-        {"hiprtc", hiprtc->identity()}, {"gate", gateIdentity()}, {"disassembler", pluginIdentity}}
+    return nlohmann::json{{"hiprtc", hiprtc->identity()}, {"gate", gateIdentity()}, {"disassembler", pluginIdentity}}
         .dump();
   }
 
@@ -78,7 +77,8 @@ Result<std::map<std::string, std::string>> HipCompiler::make(const SourceKernel 
 }
 } // namespace
 
-Result<std::shared_ptr<SourceCompiler>> findHipCompiler(const SourceOptions &options, std::shared_ptr<Compiler> plugin) {
+Result<std::shared_ptr<SourceCompiler>> findHipCompiler(const SourceOptions &options,
+                                                        std::shared_ptr<Compiler> plugin) {
   ILK_ASSIGN_OR_RETURN(std::shared_ptr<Hiprtc> hiprtc, Hiprtc::find(options));
   auto identity = plugin ? plugin->identity() : Result<std::string>(makeError(Code::notFound, "the cache has none"));
   if (!identity)

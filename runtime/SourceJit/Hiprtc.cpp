@@ -101,8 +101,8 @@ Result<std::shared_ptr<Hiprtc>> Hiprtc::find(const SourceOptions &options) {
         fmt::format("expected hiprtc to compile HIP C++ with, found none at {}: ROCm's libhiprtc.so or, of ROCm 5, "
                     "libamdhip64.so.5 would do",
                     options.hiprtcPath.empty() ? "the loader's path and /opt/rocm" : options.hiprtcPath));
-  auto helper = options.hiprtcHelper.empty() ? findBesideOwnFile("interlock-hiprtc", "bin")
-                                             : std::optional(options.hiprtcHelper);
+  auto helper =
+      options.hiprtcHelper.empty() ? findBesideOwnFile("interlock-hiprtc", "bin") : std::optional(options.hiprtcHelper);
   if (!helper || !fs::is_regular_file(*helper, error))
     return makeError(Code::notFound, fmt::format("expected the program interlock-hiprtc, which runs hiprtc, beside the "
                                                  "library or in ../bin, found none{}",
@@ -150,8 +150,8 @@ Result<HiprtcOutput> Hiprtc::compile(const SourceKernel &kernel) const {
                                                                 {"entry", kernel.entry},
                                                                 {"headers", headers},
                                                                 {"options", options}});
-  ILK_ASSIGN_OR_RETURN(
-      ChildEnd end, runChild(helper, {reinterpret_cast<const char *>(request.data()), request.size()}, limit));
+  ILK_ASSIGN_OR_RETURN(ChildEnd end,
+                       runChild(helper, {reinterpret_cast<const char *>(request.data()), request.size()}, limit));
   nlohmann::json reply = nlohmann::json::from_cbor(end.reply, /*strict=*/true, /*allow_exceptions=*/false);
   auto text = [&](const char *field) {
     auto found = reply.find(field);
@@ -170,8 +170,8 @@ Result<HiprtcOutput> Hiprtc::compile(const SourceKernel &kernel) const {
   log.erase(log.find_last_not_of(" \n") + 1);
   if (!reply.contains("result") || reply["result"] != 0) {
     if (isOfAnOption(log))
-      return makeError(Code::badInput, fmt::format("expected options that {} knows, got one that it does not: {}",
-                                                   versionName, log));
+      return makeError(Code::badInput,
+                       fmt::format("expected options that {} knows, got one that it does not: {}", versionName, log));
     return makeError(Code::compile, fmt::format("{} [{}]\n{}", firstProblem(log, kernel.entry), versionName, log));
   }
   HiprtcOutput output{{}, text("entry"), versionName};
@@ -180,9 +180,10 @@ Result<HiprtcOutput> Hiprtc::compile(const SourceKernel &kernel) const {
     output.object.assign(bytes.begin(), bytes.end());
   }
   if (output.entry.empty() || output.object.empty())
-    return makeError(Code::compile, fmt::format("expected {} to make a code object of {}, got {}: options that ask for "
-                                                "another form have to go",
-                                                versionName, nameOf(kernel), output.entry.empty() ? "no kernel" : "none"));
+    return makeError(Code::compile,
+                     fmt::format("expected {} to make a code object of {}, got {}: options that ask for "
+                                 "another form have to go",
+                                 versionName, nameOf(kernel), output.entry.empty() ? "no kernel" : "none"));
   return output;
 }
 

@@ -20,8 +20,8 @@ struct HiprtcOutput {
 /// A place where hiprtc was found. Nothing of it is ever loaded into this process. Calls are thread safe.
 class Hiprtc {
 public:
-  /// Looks for `options.hiprtcPath`, or, if it is empty, for libhiprtc.so and, before ROCm 6, libamdhip64.so, and for the
-  /// program that runs it. `notFound`, in one sentence, if either is missing.
+  /// Looks for `options.hiprtcPath`, or, if it is empty, for libhiprtc.so and, before ROCm 6, libamdhip64.so, and for
+  /// the program that runs it. `notFound`, in one sentence, if either is missing.
   static Result<std::shared_ptr<Hiprtc>> find(const SourceOptions &options);
 
   /// What a cache key needs to know of it: the builds of the libraries that it consists of.
@@ -30,8 +30,8 @@ public:
   const std::string &path() const { return library; }
   const std::string &version() const { return versionName; }
 
-  /// The first line of an error says what is wrong and where, the log follows. `unsupported`, before anything is started,
-  /// for a chip that this version is not known to compile for (HiprtcTargets.def).
+  /// The first line of an error says what is wrong and where, the log follows. `unsupported`, before anything is
+  /// started, for a chip that this version is not known to compile for (HiprtcTargets.def).
   Result<HiprtcOutput> compile(const SourceKernel &kernel) const;
 
 private:

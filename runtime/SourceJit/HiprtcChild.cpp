@@ -125,9 +125,10 @@ int main() {
   for (const char *field : {"headers", "options"})
     complete = complete && request.contains(field) && request[field].is_array();
   if (!complete) {
-    std::fputs("interlock-hiprtc: expected a request on its standard input, got none: the library starts it by itself, to "
-               "compile HIP C++\n",
-               stderr);
+    std::fputs(
+        "interlock-hiprtc: expected a request on its standard input, got none: the library starts it by itself, to "
+        "compile HIP C++\n",
+        stderr);
     return 2;
   }
   bool written = writeAll(interlock::replyDescriptor, json::to_cbor(compile(request)));

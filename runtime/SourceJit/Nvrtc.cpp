@@ -55,7 +55,7 @@ constexpr std::string_view entryFile = "__nv_name_map";
 
 /// `add.cu:12: identifier "n" is undefined` of the first error in a log, or the log's first line.
 std::string firstProblem(const std::string &log, const std::string &entry) {
-  static const std::regex problem(R"(([^\n]*)\((\d+)\): (?:catastrophic )?error: ([^\n]*))");
+  const std::regex problem(R"(([^\n]*)\((\d+)\): (?:catastrophic )?error: ([^\n]*))");
   std::smatch match;
   if (std::regex_search(log, match, problem) && match[1].str() == entryFile)
     return fmt::format("the kernel that was asked for, `{}`: {}", entry, match[3].str());

@@ -22,8 +22,8 @@ public:
   virtual ~SourceCompiler() = default;
   /// What a cache key needs to know of the compiler and of the gate: a JSON object.
   virtual std::string identity() const = 0;
-  /// The parts text and binary, by the target's names for them, and meta. Fails if the compiler refuses the source or the
-  /// gate what became of it.
+  /// The parts text and binary, by the target's names for them, and meta. Fails if the compiler refuses the source or
+  /// the gate what became of it.
   virtual Result<std::map<std::string, std::string>> make(const SourceKernel &kernel,
                                                           const lint::Contract &contract) const = 0;
 };

@@ -16,7 +16,7 @@ namespace interlock {
 
 namespace {
 /// Goes up when a rule is judged in another way under the same name.
-constexpr const char *gateVersion = "1";
+constexpr const char *gateVersion = "2";
 
 std::string sourceOf(const scope::Place &place) {
   return place.sourceLine ? fmt::format("{}:{}", place.sourceFile, place.sourceLine) : std::string();
@@ -100,8 +100,8 @@ Result<nlohmann::json> judgeAssembly(const SourceKernel &kernel, const std::stri
   options.contract = contract;
   auto report = lint::check(*module, options);
   if (!report)
-    return makeError(Code::compile, fmt::format("expected assembly of {} that can be judged, but {}", nameOf(kernel),
-                                                report.error()));
+    return makeError(Code::compile,
+                     fmt::format("expected assembly of {} that can be judged, but {}", nameOf(kernel), report.error()));
   return verdict(kernel, *report);
 }
 

@@ -1,6 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// The gate of kernels that are given as source: the PTX or the assembly that the compiler made is judged before anybody gets it.
+// The gate of kernels that are given as source: the PTX or the assembly that the compiler made is judged before anybody
+// gets it.
 #pragma once
 
 #include "analysis/Lint/Contract.h"

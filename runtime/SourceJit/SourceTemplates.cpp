@@ -72,8 +72,8 @@ Result<SourceKernel> sourceOf(const KernelSpec &spec) {
   // One text for both: what differs is the machine.
   kernel.source = {kind + (target.isAMD() ? ".hip" : ".cu"), textOf(cuda, kind + ".cu")};
   kernel.headers = {{"common.cuh", textOf(cuda, "common.cuh")},
-                    {"machine.cuh", target.isAMD() ? textOf(templates::hip::embedded(), "machine.cuh")
-                                                   : textOf(cuda, "machine.cuh")}};
+                    {"machine.cuh",
+                     target.isAMD() ? textOf(templates::hip::embedded(), "machine.cuh") : textOf(cuda, "machine.cuh")}};
   kernel.entry = "ep_" + kind;
   kernel.options = macrosOf(spec, target);
   kernel.target = spec.target;

@@ -9,8 +9,8 @@
 
 namespace interlock {
 
-/// Where a file of ours may lie: beside what this code was linked into, and in `../folder` of that. Empty if that cannot
-/// be found out.
+/// Where a file of ours may lie: beside what this code was linked into, and in `../folder` of that. Empty if that
+/// cannot be found out.
 std::vector<std::string> placesBesideOwnFile(const std::string &name, const std::string &folder);
 
 /// The first of these places where there is a file.

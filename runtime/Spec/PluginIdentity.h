@@ -1,7 +1,8 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// What identifies a compiler plugin in cache keys: content, never paths or times. The plugin states it when it is loaded,
-// and its file tells the same to who has no other need to load it: that takes longer than all the rest of a lookup.
+// What identifies a compiler plugin in cache keys: content, never paths or times. The plugin states it when it is
+// loaded, and its file tells the same to who has no other need to load it: that takes longer than all the rest of a
+// lookup.
 #pragma once
 
 #include "runtime/Spec/VendorLibrary.h"
@@ -13,8 +14,8 @@
 
 namespace interlock {
 
-/// The note that a plugin carries: `abi` (its ILK_COMPILER_ABI), `llvm` and `templates` as a JSON object, ended by a zero
-/// byte.
+/// The note that a plugin carries: `abi` (its ILK_COMPILER_ABI), `llvm` and `templates` as a JSON object, ended by a
+/// zero byte.
 inline constexpr char pluginNoteOwner[] = "Interlock";
 inline constexpr uint32_t pluginNoteType = 1;
 

@@ -236,5 +236,76 @@ TEST(Disassembly, TheCorpusIsJudgedAlike) {
   }
 }
 
+/// scope-lint as JSON, with the real interlock command and plugin beside it.
+nlohmann::json lint(const std::vector<std::string> &arguments, int code) {
+  std::vector<std::string> command = {INTERLOCK_SCOPE_LINT, "--format", "json"};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  test::Outcome outcome = test::runProgram(command, {"PATH=/nowhere"});
+  EXPECT_EQ(outcome.code, code) << outcome.err << outcome.out;
+  return outcome.json();
+}
+
+TEST(ScopeLint, JudgesCodeObjectsAndNamesThemAndTheLine) {
+  test::TempFolder folder;
+  std::string source = test::slurp(fs::path(ILK_AMDGCN_CORPUS) / "flag/AM01-no-write-back-gfx942.s");
+  std::string flagged = test::linked(source, "gfx942"), file = test::writeFile(folder.string("-flag.hsaco"), flagged);
+  std::string input = file + ":1.gfx942.s";
+  nlohmann::json json = lint({file}, 1);
+  ASSERT_EQ(json["inputs"].size(), 1u);
+  EXPECT_EQ(json["inputs"][0]["input"], input);
+  ASSERT_EQ(json["inputs"][0]["findings"].size(), 1u);
+  const nlohmann::json &finding = json["inputs"][0]["findings"][0];
+  EXPECT_EQ(finding["rule"], "AM01");
+  // The line is that of the disassembly, which people see by the command, and where its address stands.
+  std::string text = test::disassembled(flagged);
+  for (int n = 1; n < int(finding["place"]["line"]); ++n)
+    text.erase(0, text.find('\n') + 1);
+  EXPECT_THAT(text.substr(0, text.find('\n')), ContainsRegex("global_store_dword .*; 0x[0-9a-f]+$"));
+  test::Outcome shown = test::runProgram({INTERLOCK_SCOPE_LINT, file}, {"PATH=/nowhere"});
+  EXPECT_THAT(shown.out, HasSubstr(input + ":" + std::to_string(int(finding["place"]["line"]))));
+  EXPECT_THAT(shown.out, ContainsRegex("global_store_dword .*; 0x[0-9a-f]+\n"));
+}
+
+TEST(ScopeLint, JudgesEveryCodeObjectOfABundleAndOfAProgram) {
+  test::TempFolder folder;
+  std::vector<std::pair<std::string, std::string>> entries;
+  for (const char *name : {"clean/atomic-with-sc1-gfx950.s", "flag/AM05-invalidate-before-the-wait-gfx1100.s"}) {
+    std::string chip = chipOf(name);
+    entries.emplace_back("hipv4-amdgcn-amd-amdhsa--" + chip,
+                         test::linked(test::slurp(fs::path(ILK_AMDGCN_CORPUS) / name), chip));
+  }
+  for (const std::string &bytes :
+       {test::bundleOf(entries), test::programWith(".hip_fatbin", test::bundleOf(entries))}) {
+    std::string file = test::writeFile(folder.string("two"), bytes);
+    nlohmann::json json = lint({file}, 1);
+    ASSERT_EQ(json["inputs"].size(), 2u);
+    EXPECT_EQ(json["inputs"][0]["input"], file + ":1.gfx950.s");
+    EXPECT_EQ(json["inputs"][0]["findings"].size(), 0u);
+    EXPECT_EQ(json["inputs"][1]["input"], file + ":2.gfx1100.s");
+    EXPECT_EQ(json["inputs"][1]["findings"][0]["rule"], "AM05");
+  }
+}
+
+// A copy elsewhere has no command beside it.
+TEST(ScopeLint, SaysWhatIsMissing) {
+  test::TempFolder folder;
+  fs::copy_file(INTERLOCK_SCOPE_LINT, folder.path() / "scope-lint");
+  std::string file = test::writeFile(folder.string("k"), test::bundleOf({}));
+  auto refused = [&](const std::string &tool, const std::vector<std::string> &environment, const std::string &says) {
+    test::Outcome outcome = test::runProgram({tool, file}, environment);
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_EQ(outcome.err, file + ": " + says + "\n");
+  };
+  refused(folder.string("scope-lint"), {"PATH=/nowhere"},
+          "expected the interlock command to disassemble a code object, found none beside scope-lint or in PATH");
+  refused(INTERLOCK_SCOPE_LINT, {"PATH=/nowhere"},
+          "expected a code object for an AMD GPU in the offload bundle, found none");
+  test::Outcome outcome = test::runProgram({INTERLOCK_SCOPE_LINT, file}, {"INTERLOCK_COMPILER=/nowhere/plugin.so"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr(file + ": expected the compiler plugin"));
+  outcome = test::runProgram({INTERLOCK_SCOPE_LINT, "-"}, {}, test::bundleOf({}));
+  EXPECT_EQ(outcome.err, "-: expected text on standard input, got a code object: name it as a file\n");
+}
+
 } // namespace
 } // namespace interlock

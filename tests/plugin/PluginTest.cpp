@@ -145,8 +145,9 @@ TEST(Plugin, IsLoadedWhenItIsNeeded) {
 // Its file tells what it would state, so that a process with a warm cache maps none of it.
 TEST(Plugin, AHitOnDiskLoadsNothing) {
   TempFolder folder;
-  ASSERT_EQ(test::exitCodeOf(test::inProcess([&] { return openCache(folder.string())->get(test::kernels()[0]) ? 0 : 1; })),
-            0);
+  ASSERT_EQ(
+      test::exitCodeOf(test::inProcess([&] { return openCache(folder.string())->get(test::kernels()[0]) ? 0 : 1; })),
+      0);
   EXPECT_EQ(test::exitCodeOf(test::inProcess([&] {
               auto hit = openCache(folder.string())->get(test::kernels()[0]);
               if (!hit || hit->outcome != Outcome::disk)
@@ -160,8 +161,8 @@ TEST(Plugin, ItsFileTellsWhatItStates) {
   std::string told = *makePluginCompiler({.path = INTERLOCK_PLUGIN})->identity();
   EXPECT_EQ(test::exitCodeOf(test::inProcess([&] {
               void *library = ::dlopen(INTERLOCK_PLUGIN, RTLD_NOW | RTLD_LOCAL);
-              auto identity = library ? reinterpret_cast<const char *(*)()>(::dlsym(library, "ilk_compiler_identity"))
-                                      : nullptr;
+              auto identity =
+                  library ? reinterpret_cast<const char *(*)()>(::dlsym(library, "ilk_compiler_identity")) : nullptr;
               return identity && told == identity() ? 0 : 1;
             })),
             0)

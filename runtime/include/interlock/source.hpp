@@ -1,7 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// Kernels given as source: CUDA C++, compiled in the process by NVRTC, or HIP C++, compiled in another one by hiprtc; judged
-// by scope-lint, kept in the same cache as generated kernels.
+// Kernels given as source: CUDA C++, compiled in the process by NVRTC, or HIP C++, compiled in another one by hiprtc;
+// judged by scope-lint, kept in the same cache as generated kernels.
 #pragma once
 
 #include "interlock/device.hpp"
