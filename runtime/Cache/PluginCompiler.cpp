@@ -117,8 +117,8 @@ public:
     // Whoever else compiles the same writes the same.
     std::ofstream stream(file, std::ios::binary);
     if (!(stream << made["expanded"]) || !stream.flush())
-      return makeError(Code::badInput, fmt::format("expected to write {}, which lines of a kernel would name, could not",
-                                                   file));
+      return makeError(Code::badInput,
+                       fmt::format("expected to write {}, which lines of a kernel would name, could not", file));
     if (std::find(parts.begin(), parts.end(), "expanded") == parts.end())
       made.erase("expanded");
     return made;

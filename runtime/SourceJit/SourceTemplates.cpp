@@ -67,8 +67,9 @@ Result<SourceKernel> sourceOf(const KernelSpec &spec) {
   std::string kind(name(spec.kernel));
   SourceKernel kernel;
   if (!hasSource(spec.kernel))
-    return makeError(Code::unsupported,
-                     fmt::format("expected a kernel that there is CUDA and HIP C++ for, dispatch or combine, got {}", kind));
+    return makeError(
+        Code::unsupported,
+        fmt::format("expected a kernel that there is CUDA and HIP C++ for, dispatch or combine, got {}", kind));
   // One text for both: what differs is the machine.
   kernel.source = {kind + (target.isAMD() ? ".hip" : ".cu"), textOf(cuda, kind + ".cu")};
   kernel.headers = {{"common.cuh", textOf(cuda, "common.cuh")},

@@ -52,10 +52,9 @@ Status prewarm(Context &context, const PrewarmFlags &flags) {
     note(fmt::format("{} of {} kernels, {} compiled, {} failed", now.done, now.of, now.compiled, now.failed));
   };
   const PrewarmOptions options{flags.jobs, progress};
-  PrewarmReport report =
-      flags.fromSource
-          ? prewarmFromSource(*cache, kernels, options, {context.nvrtcPath, context.hiprtcPath})
-          : interlock::prewarm(*cache, kernels, options);
+  PrewarmReport report = flags.fromSource
+                             ? prewarmFromSource(*cache, kernels, options, {context.nvrtcPath, context.hiprtcPath})
+                             : interlock::prewarm(*cache, kernels, options);
   std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - begin;
   nlohmann::json failures = nlohmann::json::array();
   for (const PrewarmFailure &failure : report.failures)

@@ -1,7 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// HIP C++ through hiprtc, the disassembly in the plugin, the gate, the cache and the emulator; and through the C ABI. Skips
-// where there is no hiprtc.
+// HIP C++ through hiprtc, the disassembly in the plugin, the gate, the cache and the emulator; and through the C ABI.
+// Skips where there is no hiprtc.
 #include "EndToEnd.h"
 
 #include "interlock/interlock.h"
@@ -176,8 +176,7 @@ TEST_F(HipSources, TheGateRefusesWhatIsNotOrderedAndAWaiverLetsItPass) {
   EXPECT_EQ(cache->disk()->list().size(), 0u);
   SourceKernel waived = unorderedKernel();
   for (size_t at = 0; (at = refused.error().message.find("[AM", at)) != std::string::npos; ++at)
-    waived.contract +=
-        "waive " + refused.error().message.substr(at + 1, 4) + " kernel publish: a test of the gate\n";
+    waived.contract += "waive " + refused.error().message.substr(at + 1, 4) + " kernel publish: a test of the gate\n";
   CompiledSource accepted = made(compileSource(*cache, waived));
   for (const auto &finding : nlohmann::json::parse(accepted.meta)["findings"])
     EXPECT_EQ(finding.value("waived", ""), "a test of the gate") << finding.dump(2);
@@ -217,7 +216,7 @@ TEST_F(HipSources, ThroughTheCAbi) {
   size_t size = 0;
   ASSERT_EQ(ilk_kernel_get_part(kernel, ILK_PART_BINARY, &bytes, &size), ILK_OK);
   EXPECT_EQ(std::string_view(static_cast<const char *>(bytes), 4), "\x7f"
-                                                                     "ELF");
+                                                                   "ELF");
   source.hiprtc_path = "/no/such/libhiprtc.so.7";
   source.entry = "other";
   ilk_kernel *none = nullptr;

@@ -1,7 +1,8 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
 // The peers of the generated kernels in CUDA and HIP C++, on emulated ranks: the PTX that NVRTC makes of them, and what
-// hiprtc's code objects disassemble to, against the same reference, bit for bit. Skips where there is no NVRTC or hiprtc.
+// hiprtc's code objects disassemble to, against the same reference, bit for bit. Skips where there is no NVRTC or
+// hiprtc.
 #include "EndToEnd.h"
 
 #include "interlock/prepare.hpp"
@@ -204,10 +205,9 @@ TEST_F(HipSourceKernels, OddShapesMaskedIdsAndRowsPerExpert) {
     bool expertRows = false;
     uint32_t capacity = 0;
   };
-  for (const Shape &shape : {Shape{1, 7, 7, 24, DType::bf16, {5}, 0.3},
-                             Shape{3, 10, 5, 2888, DType::bf16, {0, 1, 17}, 0.2, true},
-                             Shape{4, 64, 32, 64, DType::f32, {9}, 0.5},
-                             Shape{4, 16, 4, 64, DType::bf16, {30}, 0.1, true, 5}}) {
+  for (const Shape &shape :
+       {Shape{1, 7, 7, 24, DType::bf16, {5}, 0.3}, Shape{3, 10, 5, 2888, DType::bf16, {0, 1, 17}, 0.2, true},
+        Shape{4, 64, 32, 64, DType::f32, {9}, 0.5}, Shape{4, 16, 4, 64, DType::bf16, {30}, 0.1, true, 5}}) {
     EndToEndCase each = hipCase(fmt::format("{} ranks, {} experts, top-{}, hidden {}, {} masked", shape.ranks,
                                             shape.experts, shape.topk, shape.hidden, shape.masked));
     LayerSpec &layer = each.trip.layer;

@@ -245,7 +245,8 @@ TEST(Inspect, D03TheInstructionsAreTheSameWithAndWithoutLines) {
 // A process that runs under a profiler loads kernels whose lines are those of files that were written for it.
 TEST(Inspect, D03AProcessLoadsKernelsWithLines) {
   TempFolder folder;
-  auto plain = KernelCache::open({.directory = folder.string(), .compiler = makePluginCompiler({.path = INTERLOCK_PLUGIN})});
+  auto plain =
+      KernelCache::open({.directory = folder.string(), .compiler = makePluginCompiler({.path = INTERLOCK_PLUGIN})});
   const std::string lines = folder.string("lines");
   auto lined = openKernelCache({.directory = folder.string(), .compilerPath = INTERLOCK_PLUGIN, .lineFolder = lines});
   for (const KernelSpec &kernel : test::kernels()) {

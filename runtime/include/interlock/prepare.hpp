@@ -30,8 +30,8 @@ struct Deployment {
   std::vector<OperationOptions> options = {{}};
 };
 
-/// The kernels that Operation::create asks a cache for in this deployment, each once. What cannot be is refused. A spec does
-/// not say where its kernel comes from: for operations from source prewarmFromSource makes the same list.
+/// The kernels that Operation::create asks a cache for in this deployment, each once. What cannot be is refused. A spec
+/// does not say where its kernel comes from: for operations from source prewarmFromSource makes the same list.
 [[nodiscard]] Result<std::vector<KernelSpec>> enumerateKernels(const Deployment &deployment);
 
 struct PrewarmProgress {
@@ -58,8 +58,8 @@ struct PrewarmReport {
 /// that fails does not stop the others.
 PrewarmReport prewarm(KernelCache &cache, std::span<const KernelSpec> kernels, const PrewarmOptions &options = {});
 
-/// The same for operations whose kernels are to be made of source (KernelOrigin::source): of the kernels that there is CUDA
-/// or HIP C++ for, that one, of the others the generated one.
+/// The same for operations whose kernels are to be made of source (KernelOrigin::source): of the kernels that there is
+/// CUDA or HIP C++ for, that one, of the others the generated one.
 PrewarmReport prewarmFromSource(KernelCache &cache, std::span<const KernelSpec> kernels,
                                 const PrewarmOptions &options = {}, const SourceOptions &compilers = {});
 

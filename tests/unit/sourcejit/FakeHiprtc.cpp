@@ -34,7 +34,7 @@ std::string surroundings() {
       text += "fd=" + std::to_string(descriptor) + "\n";
   sigset_t blocked;
   ::sigprocmask(SIG_BLOCK, nullptr, &blocked);
-  struct sigaction onTerm {};
+  struct sigaction onTerm{};
   ::sigaction(SIGTERM, nullptr, &onTerm);
   text += "blocked=" + std::to_string(::sigismember(&blocked, SIGTERM)) +
           "\nignored=" + std::to_string(onTerm.sa_handler == SIG_IGN) + "\n";
@@ -47,8 +47,8 @@ void crash() {
 }
 } // namespace
 
-EXPORT int hiprtcCreateProgram(Program **program, const char *source, const char *file, int headers,
-                               const char **texts, const char **names) {
+EXPORT int hiprtcCreateProgram(Program **program, const char *source, const char *file, int headers, const char **texts,
+                               const char **names) {
   *program = new Program{source, file, "", "", "", {}, {}};
   for (int i = 0; i < headers; ++i)
     (*program)->headers.push_back(std::string(names[i]) + "=" + texts[i]);

@@ -1,7 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// hiprtc in a process of its own: what it is asked, and that however that process ends, this one gets a sentence. A fake
-// one stands in its place, so no ROCm is needed.
+// hiprtc in a process of its own: what it is asked, and that however that process ends, this one gets a sentence. A
+// fake one stands in its place, so no ROCm is needed.
 #include "runtime/SourceJit/Hiprtc.h"
 #include "tests/unit/cache/FakeCompiler.h"
 
@@ -33,8 +33,7 @@ protected:
     fs::path copy = folder.path() / file;
     fs::create_directories(copy.parent_path());
     fs::copy_file(FAKE_HIPRTC, copy, fs::copy_options::skip_existing);
-    auto found =
-        Hiprtc::find({.hiprtcPath = copy.string(), .hiprtcHelper = HIPRTC_HELPER, .hiprtcSeconds = seconds});
+    auto found = Hiprtc::find({.hiprtcPath = copy.string(), .hiprtcHelper = HIPRTC_HELPER, .hiprtcSeconds = seconds});
     EXPECT_TRUE(found.has_value()) << found.error().message;
     return found.value_or(nullptr);
   }
@@ -157,7 +156,8 @@ TEST_F(HiprtcChild, OnlyChipsThatAVersionKnowsAreAskedFor) {
   };
   const Case cases[] = {
       {"libamdhip64.so.5.2.21153", "gfx90a", ""},
-      {"libamdhip64.so.5.2.21153", "gfx942", "expected the hiprtc of HIP 6.0 or later for gfx942, got hiprtc 5.2.21153"},
+      {"libamdhip64.so.5.2.21153", "gfx942",
+       "expected the hiprtc of HIP 6.0 or later for gfx942, got hiprtc 5.2.21153"},
       {"libamdhip64.so.5.2.21153", "gfx1100", "expected the hiprtc of HIP 5.7 or later"},
       {"libhiprtc.so.6.2.60204", "gfx942", ""},
       {"libhiprtc.so.6.2.60204", "gfx950", "expected the hiprtc of HIP 7.0 or later"},

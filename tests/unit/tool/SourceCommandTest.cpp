@@ -105,7 +105,8 @@ TEST_F(SourceCommand, HipForAnAmdChip) {
   EXPECT_EQ(wrong.code, 2);
   EXPECT_THAT(wrong.err, HasSubstr("asm or hsaco for gfx90a"));
   Outcome first = fill({"--target", "gfx90a", "--emit", "asm"});
-  if (first.err.find("expected hiprtc") != std::string::npos || first.err.find("needs the compiler plugin") != std::string::npos)
+  if (first.err.find("expected hiprtc") != std::string::npos ||
+      first.err.find("needs the compiler plugin") != std::string::npos)
     GTEST_SKIP() << first.err;
   ASSERT_EQ(first.code, 0) << first.err;
   EXPECT_THAT(first.out, HasSubstr(".amdhsa_kernel fill"));
