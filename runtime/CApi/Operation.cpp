@@ -12,13 +12,6 @@ using namespace interlock::capi;
 
 namespace {
 
-/// `value` if it is an enumerator of C up to `last`.
-Result<int32_t> requireEnum(const char *what, int32_t value, int32_t last) {
-  if (value >= 0 && value <= last)
-    return value;
-  return makeError(Code::badInput, fmt::format("expected {} from 0 to {}, got {}", what, last, value));
-}
-
 constexpr DType dtypes[] = {DType::bf16,     DType::f32,        DType::f16,   DType::bf16,
                             DType::f8e4m3fn, DType::f8e4m3fnuz, DType::f8e5m2};
 

@@ -79,4 +79,11 @@ template <typename T> Result<T> readElement(const char *name, const T *array, si
   return read(name, reinterpret_cast<const T *>(at));
 }
 
+/// `value` if it is an enumerator of C up to `last`.
+inline Result<int32_t> requireEnum(const char *what, int32_t value, int32_t last) {
+  if (value >= 0 && value <= last)
+    return value;
+  return makeError(Code::badInput, fmt::format("expected {} from 0 to {}, got {}", what, last, value));
+}
+
 } // namespace interlock::capi

@@ -41,9 +41,6 @@ Result<std::vector<KernelSpec>> enumerateKernels(const Deployment &deployment) {
     for (const DeviceShape &shape : deployment.devices)
       for (const OperationOptions &options : deployment.options)
         for (KernelKind kind : {KernelKind::dispatch, KernelKind::combine}) {
-          if (options.kernels != KernelOrigin::generated)
-            return makeError(Code::unsupported, "expected generated kernels in a deployment, got kernels from source: "
-                                                "creating an operation with them would put them into the cache");
           DeviceInfo device{{}, shape.target, shape.multiprocessors, 0, 0};
           ILK_ASSIGN_OR_RETURN(KernelReport plan, planKernel(layer, kind, device, shape.ranksPerDevice, options));
           if (seen.insert(canonicalForm(plan.spec)).second)

@@ -133,6 +133,9 @@ typedef struct ilk_cache_options {
   const char *template_dir;  /**< overrides the compiler's templates; NULL: none */
   void (*log)(void *user, const char *sentence); /**< is told every downgrade, once; or NULL */
   void *user;
+  /** For a profiler: kernels name lines of their expanded MLIR, which is written into this folder when they are
+   * compiled, and should stay. NULL: they name none. */
+  const char *line_folder;
 } ilk_cache_options;
 
 typedef struct ilk_cache_counters {
@@ -191,7 +194,7 @@ typedef struct ilk_geometry {
   uint32_t grid, block_threads, tile_tokens;
 } ilk_geometry;
 
-enum { ILK_KERNELS_GENERATED = 0, ILK_KERNELS_FROM_SOURCE = 1 /**< CUDA C++ by NVRTC */ };
+enum { ILK_KERNELS_GENERATED = 0, ILK_KERNELS_FROM_SOURCE = 1 /**< CUDA C++ by NVRTC, HIP C++ by hiprtc */ };
 
 typedef struct ilk_operation_options {
   size_t size;
@@ -323,8 +326,8 @@ typedef struct ilk_deployment {
 
 typedef struct ilk_prewarm_options {
   size_t size;
-  uint32_t threads;                                                          /**< 0: one per core */
-  uint32_t reserved;                                                         /**< 0 */
+  uint32_t threads; /**< 0: one per core */
+  int32_t kernels;  /**< ILK_KERNELS_GENERATED, or ILK_KERNELS_FROM_SOURCE as operations will ask for */
   void (*progress)(void *user, uint64_t done, uint64_t of, uint64_t failed); /**< or NULL; calls do not overlap */
   void *user;
 } ilk_prewarm_options;

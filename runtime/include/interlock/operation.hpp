@@ -24,8 +24,8 @@ struct LaunchGeometry {
   uint32_t tileTokens = 0;   ///< consecutive tokens per tile at most
 };
 
-/// Where an operation's kernels come from: the compiler's templates, or their peers in CUDA C++, which NVRTC compiles.
-/// Both have the same results, bit for bit.
+/// Where an operation's kernels come from: the compiler's templates, or their peers in CUDA or HIP C++, which NVRTC or
+/// hiprtc compiles. Both have the same results, bit for bit.
 enum class KernelOrigin : uint8_t { generated, source };
 
 struct OperationOptions {
