@@ -1,7 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// interlock-bench-lint: time and memory of scope-lint by the size of the PTX, for many kernels and for one huge one.
-// See bench/README.md.
+// interlock-bench-lint: time and memory of scope-lint by the size of the PTX, for many kernels, for one huge one, and
+// for loops in loops. See bench/README.md.
 #include "bench/common/Report.h"
 
 #include <CLI/CLI.hpp>
@@ -83,6 +83,34 @@ std::string generate(size_t bytes, size_t roundsPerKernel) {
   return text + "  ret;\n}\n";
 }
 
+/// One kernel of loops, each inside the one before; innermost a hand-off.
+std::string generateNested(size_t bytes) {
+  constexpr size_t bytesPerLoop = 104;
+  size_t loops = std::max<size_t>(1, bytes / bytesPerLoop);
+  std::string text = fmt::format(".version 8.6\n.target sm_90a\n.address_size 64\n"
+                                 ".visible .entry nested(.param .u64 data, .param .u32 trips)\n{{\n"
+                                 "  .reg .pred %p<2>; .reg .b32 %r<{}>; .reg .b64 %rd<2>;\n"
+                                 "  ld.param.u64 %rd1, [data]; ld.param.u32 %r0, [trips];\n",
+                                 loops + 1);
+  for (size_t i = 1; i <= loops; ++i)
+    text += fmt::format("  mov.u32 %r{0}, 0;\n$loop_{0}:\n", i);
+  text += "  ld.acquire.gpu.global.u32 %r1, [%rd1];\n  st.global.u32 [%rd1+4], %r1;\n"
+          "  st.release.gpu.global.u32 [%rd1+8], %r1;\n";
+  for (size_t i = loops; i > 0; --i)
+    text += fmt::format("  add.u32 %r{0}, %r{0}, 1;\n  setp.lt.u32 %p1, %r{0}, %r0;\n  @%p1 bra $loop_{0};\n", i);
+  return text + "  ret;\n}\n";
+}
+
+struct Shape {
+  const char *name;
+  std::string (*make)(size_t bytes);
+};
+constexpr Shape shapes[] = {
+    {"many_kernels", [](size_t bytes) { return generate(bytes, 20); }},
+    {"one_kernel", [](size_t bytes) { return generate(bytes, 0); }},
+    {"nested_loops", generateNested},
+};
+
 struct Cost {
   double seconds = 0, cpuSeconds = 0, megabytes = 0;
   int exitCode = 0;
@@ -117,9 +145,9 @@ Status run(const Flags &flags, nlohmann::json report) {
   if (!mkdtemp(folder.data()))
     return makeError(Code::badInput, "expected a temporary folder, got none");
   std::string file = folder + "/kernels.ptx";
-  for (auto [shape, rounds] : {std::pair<const char *, size_t>("many_kernels", 20), {"one_kernel", 0}})
+  for (const Shape &shape : shapes)
     for (double megabytes : flags.megabytes) {
-      std::string text = generate(size_t(megabytes * 1e6), rounds);
+      std::string text = shape.make(size_t(megabytes * 1e6));
       std::ofstream(file, std::ios::binary) << text;
       std::vector<double> seconds, cpu, memory;
       for (uint32_t i = 0; i < flags.runs; ++i) {
@@ -131,7 +159,7 @@ Status run(const Flags &flags, nlohmann::json report) {
         cpu.push_back(cost.cpuSeconds);
         memory.push_back(cost.megabytes);
       }
-      nlohmann::json row = {{"shape", shape}, {"ptx_bytes", text.size()}};
+      nlohmann::json row = {{"shape", shape.name}, {"ptx_bytes", text.size()}};
       bench::addRuns(row, "time", "s", seconds);
       bench::addRuns(row, "cpu", "s", cpu);
       bench::addRuns(row, "peak_memory", "mb", memory);

@@ -1,7 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// Dominators after Cooper, Harvey and Kennedy; loops from the inside out, so that each block is walked over once a
-// nesting level. Nothing recurses on the size of the graph.
+// Dominators, and loops from the inside out. Nothing recurses on the size of the graph, or takes a step for each block
+// and each nesting level.
 #include "analysis/Lint/Graph.h"
 
 #include <algorithm>
@@ -36,31 +36,89 @@ void Graph::orderBlocks(const std::vector<FlatBlock> &blocks) {
     position[order[i]] = i;
 }
 
-void Graph::findDominators(const std::vector<FlatBlock> &blocks) {
-  dominator[0] = 0;
-  auto meet = [&](uint32_t a, uint32_t b) {
-    while (a != b)
-      if (position[a] > position[b])
-        a = dominator[a];
-      else
-        b = dominator[b];
-    return a;
-  };
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (uint32_t b : order) {
-      if (b == 0)
-        continue;
-      uint32_t best = ~0u;
-      for (uint32_t p : blocks[b].predecessors)
-        if (dominator[p] != ~0u)
-          best = best == ~0u ? p : meet(best, p);
-      if (best != dominator[b]) {
-        dominator[b] = best;
-        changed = true;
+namespace {
+
+/// Immediate dominators after Lengauer and Tarjan, with path compression: almost linear, however deep loops are nested.
+/// Vertices are numbered in the order in which a depth-first walk meets them.
+class Dominators {
+public:
+  explicit Dominators(const std::vector<FlatBlock> &blocks) : number(blocks.size(), none) {
+    walk(blocks);
+    size_t n = vertex.size();
+    semi.resize(n);
+    best.resize(n);
+    ancestor.assign(n, none);
+    dominator.assign(n, 0);
+    for (uint32_t v = 0; v < n; ++v)
+      semi[v] = best[v] = v;
+    std::vector<std::vector<uint32_t>> bucket(n);
+    for (uint32_t w = uint32_t(n); w-- > 1;) {
+      for (uint32_t p : blocks[vertex[w]].predecessors)
+        if (number[p] != none)
+          semi[w] = std::min(semi[w], semi[evaluate(number[p])]);
+      bucket[semi[w]].push_back(w);
+      ancestor[w] = parent[w];
+      for (uint32_t v : bucket[parent[w]]) {
+        uint32_t u = evaluate(v);
+        dominator[v] = semi[u] < semi[v] ? u : parent[w];
+      }
+      bucket[parent[w]].clear();
+    }
+    for (uint32_t w = 1; w < n; ++w)
+      if (dominator[w] != semi[w])
+        dominator[w] = dominator[dominator[w]];
+  }
+  /// Of a block that can be reached; of the start itself.
+  uint32_t of(uint32_t block) const { return vertex[dominator[number[block]]]; }
+
+private:
+  static constexpr uint32_t none = ~0u;
+
+  void walk(const std::vector<FlatBlock> &blocks) {
+    std::vector<uint32_t> next(blocks.size()), stack{0};
+    auto meet = [&](uint32_t block, uint32_t from) {
+      number[block] = uint32_t(vertex.size());
+      vertex.push_back(block);
+      parent.push_back(from);
+    };
+    meet(0, 0);
+    while (!stack.empty()) {
+      uint32_t b = stack.back();
+      if (next[b] == blocks[b].successors.size()) {
+        stack.pop_back();
+      } else if (uint32_t s = blocks[b].successors[next[b]++]; number[s] == none) {
+        meet(s, number[b]);
+        stack.push_back(s);
       }
     }
   }
+  /// The vertex of the least semidominator on the way up from v, the root of its tree left out.
+  uint32_t evaluate(uint32_t v) {
+    if (ancestor[v] == none)
+      return v;
+    std::vector<uint32_t> path;
+    for (uint32_t u = v; ancestor[ancestor[u]] != none; u = ancestor[u])
+      path.push_back(u);
+    for (auto u = path.rbegin(); u != path.rend(); ++u) {
+      uint32_t above = ancestor[*u];
+      if (semi[best[above]] < semi[best[*u]])
+        best[*u] = best[above];
+      ancestor[*u] = ancestor[above];
+    }
+    return best[v];
+  }
+
+  std::vector<uint32_t> number;                          ///< by block
+  std::vector<uint32_t> vertex, parent;                  ///< by number
+  std::vector<uint32_t> semi, best, ancestor, dominator; ///< by number
+};
+
+} // namespace
+
+void Graph::findDominators(const std::vector<FlatBlock> &blocks) {
+  Dominators dominators(blocks);
+  for (uint32_t b : order)
+    dominator[b] = dominators.of(b);
   // Intervals, so that "dominates" is two comparisons.
   std::vector<std::vector<uint32_t>> children(blocks.size());
   for (uint32_t b : order)
@@ -89,6 +147,12 @@ bool Graph::dominates(uint32_t a, uint32_t b) const {
 }
 
 void Graph::findLoops(const std::vector<FlatBlock> &blocks) {
+  std::vector<uint32_t> outer; // by loop: one round it, or itself
+  auto outermost = [&](uint32_t l) {
+    while (outer[l] != l)
+      l = outer[l] = outer[outer[l]];
+    return l;
+  };
   // Inner headers come later in the order, so they are met first.
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
     uint32_t header = *it;
@@ -100,11 +164,7 @@ void Graph::findLoops(const std::vector<FlatBlock> &blocks) {
       continue;
     uint32_t loop = uint32_t(loops.size());
     loops.push_back({header, Loop::none, 0});
-    auto outermost = [&](uint32_t l) {
-      while (loops[l].parent != Loop::none)
-        l = loops[l].parent;
-      return l;
-    };
+    outer.push_back(loop);
     while (!todo.empty()) {
       uint32_t b = todo.back();
       todo.pop_back();
@@ -119,7 +179,7 @@ void Graph::findLoops(const std::vector<FlatBlock> &blocks) {
         uint32_t inner = outermost(loopOf[b]);
         if (inner == loop)
           continue;
-        loops[inner].parent = loop;
+        loops[inner].parent = outer[inner] = loop;
         loops[loop].blocks += loops[inner].blocks;
         from = loops[inner].header;
         if (from == header)
@@ -130,13 +190,25 @@ void Graph::findLoops(const std::vector<FlatBlock> &blocks) {
           todo.push_back(p);
     }
   }
+  // A loop comes behind those inside it, so from the back on each has its parent's interval already.
+  begin.resize(loops.size());
+  end.resize(loops.size());
+  std::vector<uint32_t> size(loops.size(), 1), taken(loops.size());
+  for (uint32_t l = 0; l < loops.size(); ++l)
+    if (loops[l].parent != Loop::none)
+      size[loops[l].parent] += size[l];
+  uint32_t clock = 0;
+  for (uint32_t l = uint32_t(loops.size()); l-- > 0;) {
+    uint32_t parent = loops[l].parent;
+    begin[l] = parent == Loop::none ? clock : begin[parent] + 1 + taken[parent];
+    (parent == Loop::none ? clock : taken[parent]) += size[l];
+    end[l] = begin[l] + size[l];
+  }
 }
 
 bool Graph::inside(uint32_t block, uint32_t loop) const {
-  for (uint32_t l = loopOf[block]; l != Loop::none; l = loops[l].parent)
-    if (l == loop)
-      return true;
-  return false;
+  uint32_t l = loopOf[block];
+  return l != Loop::none && loop != Loop::none && begin[loop] <= begin[l] && begin[l] < end[loop];
 }
 
 } // namespace interlock::lint

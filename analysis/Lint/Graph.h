@@ -32,6 +32,7 @@ struct Graph {
 
 private:
   std::vector<uint32_t> enter, leave; ///< intervals of the dominator tree
+  std::vector<uint32_t> begin, end;   ///< intervals of the loop tree
   void orderBlocks(const std::vector<FlatBlock> &blocks);
   void findDominators(const std::vector<FlatBlock> &blocks);
   void findLoops(const std::vector<FlatBlock> &blocks);
