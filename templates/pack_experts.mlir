@@ -396,7 +396,6 @@ func.func private @list_rows(%meta: i64, %rank: i32, %starts: !sync.ptr<shared>,
           %behind = arith.addi %next, %all : i32
           ep.store %behind, %place_p : i32, !sync.ptr<shared>
         }
-        sync.warp_barrier
         %place = arith.addi %next, %earlier : i32
         %fits = arith.cmpi ult, %place, %capacity : i32
         %kept = arith.andi %here, %fits : i1
@@ -421,6 +420,7 @@ func.func private @list_rows(%meta: i64, %rank: i32, %starts: !sync.ptr<shared>,
             ep.store %group, %source_p : i32, !sync.ptr<global>
           }
         }
+        // before the next entries' places are read
         sync.warp_barrier
         scf.if %scaled {
           %packed = ep.ballot %kept : i64

@@ -68,6 +68,8 @@ void addExpandPasses(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createExpandStages(expand));
   // Without its own clean-up of every function, which the passes behind it do once. It drops what it has inlined.
   passes.addPass(createInlinerPass({}, [](OpPassManager &) {}));
+  // What a file that templates share has and this one does not call.
+  passes.addPass(createSymbolDCEPass());
   passes.addNestedPass<func::FuncOp>(createLowerTiles());
   passes.addNestedPass<func::FuncOp>(createNameSteps());
   passes.addPass(createCanonicalizerPass());

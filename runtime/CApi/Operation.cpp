@@ -84,7 +84,7 @@ Result<OperationOptions> interlock::capi::optionsOf(const ilk_operation_options 
     options.timeoutNs = given.timeout_ns;
   if (given.packing)
     options.packing = PackingOptions{given.pack_alignment ? given.pack_alignment : 1, given.packed_rows,
-                                     given.pack_zero_padding != 0};
+                                     given.pack_zero_padding != 0, 0};
   return options;
 }
 

@@ -62,7 +62,11 @@ Result<Conversion> Conversion::get(Driver &driver, KernelCache &cache, const Lay
       ILK_ASSIGN_OR_RETURN(LocalKernel kernel, LocalKernel::load(driver, cache, own.device, spec));
       uint32_t work = spec.kernel == KernelKind::packExperts ? rows / rowsPerPackingCta : rows;
       here.reports.push_back(kernel.report());
-      ILK_ASSIGN_OR_RETURN(here.reports.back().grid, kernel.defaultGrid(work));
+      uint32_t &grid = here.reports.back().grid;
+      grid = spec.kernel == KernelKind::packExperts ? options.grid : 0;
+      if (!grid) {
+        ILK_ASSIGN_OR_RETURN(grid, kernel.defaultGrid(work));
+      }
       here.kernels.push_back(std::move(kernel));
     }
   }

@@ -12,7 +12,7 @@ void PackFlags::addTo(CLI::App &command) {
 
 Result<std::optional<PackingOptions>> PackFlags::options() const {
   if (packed)
-    return PackingOptions{alignment.value_or(1), rows.value_or(0), zeroPadding};
+    return PackingOptions{alignment.value_or(1), rows.value_or(0), zeroPadding, 0};
   if (alignment || rows || zeroPadding)
     return makeError(Code::badInput, "expected --alignment, --packed-rows and --zero-padding with --packed, got one of "
                                      "them without");

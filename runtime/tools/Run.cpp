@@ -137,6 +137,8 @@ Result<nlohmann::json> run(Context &context, const RunFlags &flags) {
   ILK_ASSIGN_OR_RETURN(options.layer, flags.layer.layer());
   ILK_ASSIGN_OR_RETURN(options.operation, flags.layer.operation());
   ILK_ASSIGN_OR_RETURN(options.operation.packing, flags.packing.options());
+  if (options.operation.packing)
+    options.operation.packing->grid = flags.layer.geometry.grid;
   if (flags.kernels == "source")
     options.operation.kernels = KernelOrigin::source;
   else if (flags.kernels != "generated")

@@ -24,7 +24,7 @@ EndToEndCase packedCase(const PackingOptions &packing) {
 TEST(Packing, EveryChip) {
   for (const TargetInfo &chip : targets())
     for (uint32_t alignment : {1u, 8u}) {
-      EndToEndCase each = packedCase({.alignment = alignment, .zeroPadding = true});
+      EndToEndCase each = packedCase({.alignment = alignment, .zeroPadding = true, .grid = 3});
       each.label = fmt::format("{}, alignment {}", chip.name, alignment);
       each.machine.target = chip.name;
       each.machine.seed = each.routing.seed = alignment;
@@ -49,7 +49,7 @@ TEST(Packing, OddShapes) {
                              Shape{33, 66, 6, 16, DType::f16, {2, 0, 3}}, Shape{64, 64, 8, 8, DType::bf16, {1, 2}},
                              Shape{4, 16, 4, 64, DType::bf16, {0}}})
     for (uint64_t seed : {1u, 2u}) {
-      EndToEndCase each = packedCase({.alignment = 4, .zeroPadding = seed == 1});
+      EndToEndCase each = packedCase({.alignment = 4, .zeroPadding = seed == 1, .grid = uint32_t(seed * 2)});
       each.label = fmt::format("{} ranks, {} experts, top-{}, hidden {} {}, seed {}", shape.ranks, shape.experts,
                                shape.topk, shape.hidden, name(shape.dtype), seed);
       each.trip.layer.ranks = shape.ranks;
@@ -75,6 +75,19 @@ TEST(Packing, TypesAndScales) {
     }
 }
 
+TEST(Packing, AnyGrid) {
+  for (const char *target : {"sm_80", "sm_90a", "gfx942", "gfx1100"})
+    for (uint32_t grid : {1u, 2u, 5u, 13u, 100u}) {
+      EndToEndCase each = packedCase({.alignment = 4, .zeroPadding = true, .grid = grid});
+      each.label = fmt::format("{}, {} CTAs", target, grid);
+      each.machine.target = target;
+      each.machine.residency = 3;
+      each.machine.seed = grid;
+      each.trip.operation.dispatch = each.trip.operation.combine = {2, 64, 4};
+      expectRight(each);
+    }
+}
+
 // sum_k w[k] * x: identity experts, for which nothing leaves the device.
 TEST(Packing, IdentityExpertsWeightedAndNot) {
   for (bool weighted : {false, true})
@@ -93,7 +106,7 @@ TEST(Packing, IdentityExpertsWeightedAndNot) {
 TEST(Packing, FullArraysSaySo) {
   for (const char *target : {"sm_80", "sm_90a", "gfx942", "gfx1100"})
     for (uint32_t capacity : {4u, 16u, 24u}) {
-      EndToEndCase each = packedCase({.alignment = 4, .capacity = capacity, .zeroPadding = true});
+      EndToEndCase each = packedCase({.alignment = 4, .capacity = capacity, .zeroPadding = true, .grid = 2});
       each.label = fmt::format("{}, room for {}", target, capacity);
       each.machine.target = target;
       each.routing.seed = capacity;
@@ -153,7 +166,7 @@ TEST(Packing, RanksThatAreLeftOut) {
 TEST(Packing, SeedsAndResidency) {
   for (const char *target : {"sm_80", "sm_90a", "gfx942", "gfx1100"})
     for (uint64_t seed = 1; seed <= 3; ++seed) {
-      EndToEndCase each = packedCase({.alignment = 8, .zeroPadding = true});
+      EndToEndCase each = packedCase({.alignment = 8, .zeroPadding = true, .grid = uint32_t(seed) + 2});
       each.label = fmt::format("{}, seed {}", target, seed);
       each.machine.target = target;
       each.machine.residency = uint32_t(seed);

@@ -42,6 +42,15 @@ TEST_F(GpuPacking, ManyTokensAndExperts) {
     }
 }
 
+TEST_F(GpuPacking, AnyGrid) {
+  for (uint32_t grid : {1u, 7u, 131u, 1000u}) {
+    GpuCase each;
+    each.label = fmt::format("{} CTAs", grid);
+    each.trip.operation.packing = PackingOptions{.alignment = 4, .zeroPadding = true, .grid = grid};
+    expectRight(each);
+  }
+}
+
 TEST_F(GpuPacking, QuantisedRowsWithScales) {
   GpuCase each;
   each.label = "fp8 with scales";

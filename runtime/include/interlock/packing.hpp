@@ -14,6 +14,7 @@ struct PackingOptions {
   uint32_t capacity = 0;    ///< packed rows that there is room for, a multiple of the alignment; 0: as many as a
                             ///< dispatch can need, which is much more than one usually does
   bool zeroPadding = false; ///< rows between an expert's last one and the next one's first become zeros
+  uint32_t grid = 0;        ///< CTAs that make the lists; 0: by the number of rows. Any grid gives the same results
 };
 
 /// Device pointers of one call of convertDispatchOutput.

@@ -30,49 +30,60 @@
 // REDEFINE: %{chip} = gfx1250
 // RUN: %{asm}
 
-// PTX-LABEL: .entry ocp
+// PTX-LABEL: .entry ocp_encode
 // PTX-COUNT-4: cvt.rn.satfinite.e4m3x2.f32
-// PTX-COUNT-4: cvt.rn.f16x2.e4m3x2
-// OCP-LABEL: {{^}}ocp:
+// OCP-LABEL: {{^}}ocp_encode:
 // OCP-COUNT-4: v_cvt_pk_fp8_f32
-// OCP-COUNT-4: v_cvt_pk_f32_fp8
-// FNUZ-LABEL: {{^}}ocp:
+// FNUZ-LABEL: {{^}}ocp_encode:
 // FNUZ-NOT: _fp8
 // NONE-NOT: e4m3
 // NONE-NOT: _fp8
-func.func @ocp(%a: i64) attributes {ep.kernel, ep.block_threads = 64 : i32} {
+func.func @ocp_encode(%a: i64) attributes {ep.kernel, ep.block_threads = 64 : i32} {
   %p = ep.global_ptr %a : !sync.ptr<global>
-  %step = arith.constant 16 : i64
-  %q = ep.offset %p, %step : !sync.ptr<global>
   %x = ep.packet_load %p : !sync.ptr<global> -> vector<4xi32>
   %v = ep.unpack %x as bf16 : vector<8xf32>
   %c = ep.quantize %v as f8E4M3FN : vector<8xf32> -> i64
   ep.store %c, %p : i64, !sync.ptr<global>
-  %d = ep.load %q : !sync.ptr<global> -> i64
-  %w = ep.dequantize %d as f8E4M3FN : i64 -> vector<8xf32>
-  %y = ep.pack %w as bf16 : vector<8xf32>
-  ep.packet_store %y, %q : vector<4xi32>, !sync.ptr<global>
   return
 }
 
-// PTX-LABEL: .entry fnuz
-// PTX-NOT: e4m3
-// OCP-LABEL: {{^}}fnuz:
-// OCP-NOT: _fp8
-// FNUZ-LABEL: {{^}}fnuz:
-// FNUZ-COUNT-4: v_cvt_pk_fp8_f32
-// FNUZ-COUNT-4: v_cvt_pk_f32_fp8
-func.func @fnuz(%a: i64) attributes {ep.kernel, ep.block_threads = 64 : i32} {
+// PTX-LABEL: .entry ocp_decode
+// PTX-COUNT-4: cvt.rn.f16x2.e4m3x2
+// OCP-LABEL: {{^}}ocp_decode:
+// OCP-COUNT-4: v_cvt_pk_f32_fp8
+// FNUZ-LABEL: {{^}}ocp_decode:
+// FNUZ-NOT: _fp8
+func.func @ocp_decode(%a: i64) attributes {ep.kernel, ep.block_threads = 64 : i32} {
   %p = ep.global_ptr %a : !sync.ptr<global>
-  %step = arith.constant 16 : i64
-  %q = ep.offset %p, %step : !sync.ptr<global>
+  %c = ep.load %p : !sync.ptr<global> -> i64
+  %v = ep.dequantize %c as f8E4M3FN : i64 -> vector<8xf32>
+  %x = ep.pack %v as bf16 : vector<8xf32>
+  ep.packet_store %x, %p : vector<4xi32>, !sync.ptr<global>
+  return
+}
+
+// PTX-LABEL: .entry fnuz_encode
+// PTX-NOT: e4m3
+// OCP-LABEL: {{^}}fnuz_encode:
+// OCP-NOT: _fp8
+// FNUZ-LABEL: {{^}}fnuz_encode:
+// FNUZ-COUNT-4: v_cvt_pk_fp8_f32
+func.func @fnuz_encode(%a: i64) attributes {ep.kernel, ep.block_threads = 64 : i32} {
+  %p = ep.global_ptr %a : !sync.ptr<global>
   %x = ep.packet_load %p : !sync.ptr<global> -> vector<4xi32>
   %v = ep.unpack %x as bf16 : vector<8xf32>
   %c = ep.quantize %v as f8E4M3FNUZ : vector<8xf32> -> i64
   ep.store %c, %p : i64, !sync.ptr<global>
-  %d = ep.load %q : !sync.ptr<global> -> i64
-  %w = ep.dequantize %d as f8E4M3FNUZ : i64 -> vector<8xf32>
-  %y = ep.pack %w as bf16 : vector<8xf32>
-  ep.packet_store %y, %q : vector<4xi32>, !sync.ptr<global>
+  return
+}
+
+// FNUZ-LABEL: {{^}}fnuz_decode:
+// FNUZ-COUNT-4: v_cvt_pk_f32_fp8
+func.func @fnuz_decode(%a: i64) attributes {ep.kernel, ep.block_threads = 64 : i32} {
+  %p = ep.global_ptr %a : !sync.ptr<global>
+  %c = ep.load %p : !sync.ptr<global> -> i64
+  %v = ep.dequantize %c as f8E4M3FNUZ : i64 -> vector<8xf32>
+  %x = ep.pack %v as bf16 : vector<8xf32>
+  ep.packet_store %x, %p : vector<4xi32>, !sync.ptr<global>
   return
 }
