@@ -83,8 +83,8 @@ Replacement lowerPacketStore(ep::PacketStoreOp op, ep::PacketStoreOp::Adaptor op
 // 8-bit floats
 //===----------------------------------------------------------------------===//
 
-/// PTX puts what comes first into the upper half. (PTX ISA, "cvt": `d = {a, b}`.) It saturates by itself, and its NaN is
-/// 0x7f.
+/// PTX puts what comes first into the upper half. (PTX ISA, "cvt": `d = {a, b}`.) It saturates by itself, and its NaN
+/// is 0x7f.
 Value encodePair(Builder &b, Value first, Value second) {
   Type pair = VectorType::get({2}, b.getI8Type());
   Value codes = NVVM::ConvertF32x2ToF8x2Op::create(b, pair, second, first, NVVM::FPRoundingMode::RN,
@@ -154,7 +154,8 @@ Replacement lowerScan(ep::ScanOp, ep::ScanOp::Adaptor operands, Builder &b, cons
 
 void addEPPatterns(RewritePatternSet &patterns, const Context &context) {
   add(patterns, context, lowerThreadId, lowerLaneId, lowerWarpId, lowerCtaId, lowerCtaCount, lowerClusterId,
-      lowerClusterCount, lowerClusterRank, lowerPacketLoad, lowerPacketStore, lowerQuantize, lowerDequantize, lowerBallot, lowerShuffle, lowerScan);
+      lowerClusterCount, lowerClusterRank, lowerPacketLoad, lowerPacketStore, lowerQuantize, lowerDequantize,
+      lowerBallot, lowerShuffle, lowerScan);
 }
 
 } // namespace interlock::nvvm

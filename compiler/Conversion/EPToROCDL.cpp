@@ -140,7 +140,8 @@ Replacement lowerScan(ep::ScanOp, ep::ScanOp::Adaptor operands, Builder &b, cons
 
 void addEPPatterns(RewritePatternSet &patterns, const Context &context) {
   add(patterns, context, lowerThreadId, lowerLaneId, lowerWarpId, lowerCtaId, lowerCtaCount, lowerClusterId,
-      lowerClusterCount, lowerClusterRank, lowerPacketLoad, lowerPacketStore, lowerQuantize, lowerDequantize, lowerBallot, lowerShuffle, lowerScan);
+      lowerClusterCount, lowerClusterRank, lowerPacketLoad, lowerPacketStore, lowerQuantize, lowerDequantize,
+      lowerBallot, lowerShuffle, lowerScan);
 }
 
 } // namespace interlock::rocdl

@@ -1,7 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// f32 to 8-bit floats and back: the two types that are called e4m3, which are not the same, on chips that convert one of
-// them, the other one, or none. What a chip cannot do is done here, by integer arithmetic and one exact or correctly
+// f32 to 8-bit floats and back: the two types that are called e4m3, which are not the same, on chips that convert one
+// of them, the other one, or none. What a chip cannot do is done here, by integer arithmetic and one exact or correctly
 // rounded operation of f32, so that every chip makes the same codes.
 #include "compiler/Conversion/Lowering.h"
 
@@ -23,9 +23,7 @@ constexpr Float8 e4m3fnuz{F8::fnuz, 8, 240.0f, 0x80, false};
 Value bitsOf(Builder &b, Value value) { return LLVM::BitcastOp::create(b, b.getI32Type(), value); }
 Value floatOf(Builder &b, Value bits) { return LLVM::BitcastOp::create(b, b.getF32Type(), bits); }
 Value floatConstant(Builder &b, float value) { return floatOf(b, b.constant(std::bit_cast<int32_t>(value))); }
-Value select(Builder &b, Value condition, Value yes, Value no) {
-  return LLVM::SelectOp::create(b, condition, yes, no);
-}
+Value select(Builder &b, Value condition, Value yes, Value no) { return LLVM::SelectOp::create(b, condition, yes, no); }
 Value compare(Builder &b, LLVM::ICmpPredicate predicate, Value left, int32_t right) {
   return LLVM::ICmpOp::create(b, predicate, left, b.constant(right));
 }
@@ -48,8 +46,7 @@ Value encode(Builder &b, Value value, const Float8 &type) {
   float anchor = std::bit_cast<float>((floatBias + floatMantissa + 1 - type.bias - mantissa) << floatMantissa);
   Value sum = LLVM::FAddOp::create(b, floatOf(b, bounded), floatConstant(b, anchor));
   Value subnormal = LLVM::SubOp::create(b, bitsOf(b, sum), b.constant(std::bit_cast<int32_t>(anchor)));
-  Value isSmall =
-      compare(b, LLVM::ICmpPredicate::ult, bounded, (floatBias + 1 - type.bias) << floatMantissa);
+  Value isSmall = compare(b, LLVM::ICmpPredicate::ult, bounded, (floatBias + 1 - type.bias) << floatMantissa);
   Value code = select(b, isSmall, subnormal, normal);
   Value sign = LLVM::AndOp::create(b, LLVM::LShrOp::create(b, bits, b.constant(24)), b.constant(signBit));
   Value negative = LLVM::OrOp::create(b, code, sign);
@@ -87,7 +84,8 @@ Value bound(Builder &b, Value value, const Float8 &type) {
 
 const Float8 &float8(Type type) { return isa<Float8E4M3FNUZType>(type) ? e4m3fnuz : e4m3fn; }
 
-Value quantize(Builder &b, Value values, Type codes, Type element, const Context &context, const Float8Instructions &own) {
+Value quantize(Builder &b, Value values, Type codes, Type element, const Context &context,
+               const Float8Instructions &own) {
   const Float8 &type = float8(element);
   int64_t words = cast<VectorType>(values.getType()).getNumElements() / 4;
   Value result = LLVM::PoisonOp::create(b, VectorType::get({words}, b.getI32Type()));

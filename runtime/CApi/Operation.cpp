@@ -167,8 +167,7 @@ ilk_status ilk_operation_packed(const ilk_operation *operation, const ilk_routin
   return onOperation(operation, [&]() -> Status {
     ILK_RETURN_IF_ERROR(require("a routing handle", routing));
     ILK_ASSIGN_OR_RETURN(PackedRows p, operation->operation.packed(routing->handle));
-    return write("ilk_packed", out,
-                 {0, p.counts, p.offsets, p.sources, p.slotMap, p.weights, p.landed, p.capacity});
+    return write("ilk_packed", out, {0, p.counts, p.offsets, p.sources, p.slotMap, p.weights, p.landed, p.capacity});
   });
 }
 

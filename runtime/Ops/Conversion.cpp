@@ -26,8 +26,9 @@ Result<PackingOptions> resolvePacking(const LayerSpec &layer, const PackingOptio
     return makeError(Code::badInput, "expected a layer whose combine reads a row per (token, rank) for packed rows, "
                                      "which are reduced to that, got one with a row per expert");
   if (options.capacity % options.alignment)
-    return makeError(Code::badInput, fmt::format("expected room for a multiple of {} packed rows, the alignment, got {}",
-                                                 options.alignment, options.capacity));
+    return makeError(Code::badInput,
+                     fmt::format("expected room for a multiple of {} packed rows, the alignment, got {}",
+                                 options.alignment, options.capacity));
   uint64_t most = mostPackedRows(layer, options.alignment);
   if (options.capacity == 0 && most > INT32_MAX)
     return makeError(Code::badInput,
@@ -48,8 +49,8 @@ std::array<KernelSpec, 3> conversionKernels(const LayerSpec &layer, std::string_
           localKernel(KernelKind::combinePrologue, layer.topk, layer.hidden, layer.combineDType, target)};
 }
 
-Result<Conversion> Conversion::get(Driver &driver, KernelCache &cache, const LayerSpec &layer, const ProcessGroup &group,
-                                   const PackingOptions &asked) {
+Result<Conversion> Conversion::get(Driver &driver, KernelCache &cache, const LayerSpec &layer,
+                                   const ProcessGroup &group, const PackingOptions &asked) {
   ILK_ASSIGN_OR_RETURN(PackingOptions options, resolvePacking(layer, asked));
   Conversion made(driver, layer, options);
   for (const OwnRank &own : group.own) {
@@ -84,9 +85,12 @@ Status Conversion::allocate(const OwnRank &own) {
     };
     uint64_t received = landingRows(), entries = received * layer.topk, experts = layer.expertsPerRank();
     lists.at.capacity = options.capacity;
-    const Part parts[] = {{&lists.at.counts, experts},         {&lists.at.offsets, experts + 1},
-                          {&lists.at.sources, options.capacity}, {&lists.at.slotMap, entries},
-                          {&lists.at.weights, entries},        {&lists.at.landed, received},
+    const Part parts[] = {{&lists.at.counts, experts},
+                          {&lists.at.offsets, experts + 1},
+                          {&lists.at.sources, options.capacity},
+                          {&lists.at.slotMap, entries},
+                          {&lists.at.weights, entries},
+                          {&lists.at.landed, received},
                           {&lists.result, sizeof(PackResult) / sizeof(uint32_t)}};
     uint64_t bytes = 0;
     for (const Part &part : parts) {
@@ -100,9 +104,7 @@ Status Conversion::allocate(const OwnRank &own) {
   return {};
 }
 
-const KernelReport &Conversion::report(KernelKind kind) const {
-  return devices.begin()->second.reports[indexOf(kind)];
-}
+const KernelReport &Conversion::report(KernelKind kind) const { return devices.begin()->second.reports[indexOf(kind)]; }
 
 LocalParams Conversion::localParams(const Lists &lists) const {
   LocalParams params{};

@@ -11,10 +11,9 @@ namespace interlock {
 
 Result<LocalKernel> LocalKernel::load(Driver &driver, KernelCache &cache, uint32_t device, const KernelSpec &spec) {
   if (!isLocal(spec.kernel))
-    return makeError(
-        Code::badInput,
-        fmt::format("expected a local kernel, dispatch_epilogue, combine_prologue or pack_experts, got {}",
-                    name(spec.kernel)));
+    return makeError(Code::badInput,
+                     fmt::format("expected a local kernel, dispatch_epilogue, combine_prologue or pack_experts, got {}",
+                                 name(spec.kernel)));
   ILK_RETURN_IF_ERROR(validate(spec));
   ILK_ASSIGN_OR_RETURN(Lookup found, cache.get(spec));
   LocalKernel made(driver);

@@ -153,8 +153,7 @@ Result<Operation> Operation::create(Driver &driver, KernelCache &cache, const La
   ILK_RETURN_IF_ERROR(agree(group, statusOf(kernels)));
   auto made = [&]() -> Result<std::unique_ptr<State>> {
     ILK_ASSIGN_OR_RETURN(SymmetricArena arena, SymmetricArena::create(driver, layer, group));
-    auto state =
-        std::make_unique<State>(driver, std::move(arena), std::move(*kernels), std::move(conversion), options);
+    auto state = std::make_unique<State>(driver, std::move(arena), std::move(*kernels), std::move(conversion), options);
     ILK_RETURN_IF_ERROR(state->kernels.load(group));
     for (const OwnRank &own : group.own) {
       ILK_RETURN_IF_ERROR(state->allocateSlots(own));

@@ -178,8 +178,8 @@ void reduceLocalRows(const CheckedStep &step, uint32_t rank, uint32_t group, Rec
     scaledExpertRow(layer, source.x.subspan(from.token * rowBytes(layer), rowBytes(layer)), scales,
                     expertFactor(distinctExperts, rank, expert), row);
     for (uint32_t h = 0; h < layer.hidden; ++h)
-      sum[h] = fusedMultiplyAdd(weighted ? groups.weights[entry] : 1.0f,
-                                loadElement(layer.combineDType, row.data(), h), sum[h]);
+      sum[h] = fusedMultiplyAdd(weighted ? groups.weights[entry] : 1.0f, loadElement(layer.combineDType, row.data(), h),
+                                sum[h]);
   }
   for (uint32_t h = 0; h < layer.hidden; ++h)
     storeElement(layer.combineDType, out.data(), h, sum[h]);
@@ -214,8 +214,8 @@ Status checkPacked(const CheckedStep &step, uint32_t rank, StreamId stream, cons
   std::vector<Received> received = receivedRows(step.expected[rank]);
   auto expect = [&](const char *what, uint64_t wanted, uint64_t found) {
     if (wanted != found)
-      differences.add(
-          rank, fmt::format("rank {}, packing result: expected {} to be {}, got {}", rank, what, wanted, found));
+      differences.add(rank,
+                      fmt::format("rank {}, packing result: expected {} to be {}, got {}", rank, what, wanted, found));
   };
   expect("overflow", packed.dropped != 0, result.overflow);
   expect("received", received.size(), result.received);
@@ -302,7 +302,8 @@ Status checkCombine(const CheckedStep &step, uint32_t rank, StreamId stream, Dev
                     expertFactor(distinctExperts, at, k), row);
     return row.data();
   };
-  ReferenceCombined expected = referenceCombine(layer, source, step.expected[rank].slots, weighted && !packs, expertRow);
+  ReferenceCombined expected =
+      referenceCombine(layer, source, step.expected[rank].slots, weighted && !packs, expertRow);
 
   ILK_ASSIGN_OR_RETURN(Bytes rows, readBack(step.driver, stream, out, layer.maxTokens * bytes));
   ILK_ASSIGN_OR_RETURN(Bytes weights, readBack(step.driver, stream, outWeights, layer.maxTokens * weightBytes));

@@ -40,7 +40,7 @@ struct CheckedStep {
   std::span<const SourceTokens> sources;
   std::span<const ReferenceRank> expected;
   std::span<const PackedExperts> packed; ///< of every rank, with packing
-  uint64_t step = 0; ///< of every rank, from 0
+  uint64_t step = 0;                     ///< of every rank, from 0
   uint64_t dead = 0;
 };
 

@@ -9,9 +9,9 @@
 
 namespace interlock {
 
-/// Parameters of dispatch_epilogue and combine_prologue. Work is a list of dedup groups: group g is the token in row `tokens[g]` of the token rows and
-/// the expert rows `rows[g][0 … topk-1]`, of which -1 names none. An expert row belongs to one group at most, and each
-/// token row to one. All pointers are device addresses.
+/// Parameters of dispatch_epilogue and combine_prologue. Work is a list of dedup groups: group g is the token in row
+/// `tokens[g]` of the token rows and the expert rows `rows[g][0 … topk-1]`, of which -1 names none. An expert row
+/// belongs to one group at most, and each token row to one. All pointers are device addresses.
 struct LocalParams {
   uint64_t tokenRows;  ///< [tokenRowCount][rowBytes]: read by dispatch_epilogue, written by combine_prologue
   uint64_t expertRows; ///< [expertRowCount][rowBytes]: written by dispatch_epilogue, read by combine_prologue

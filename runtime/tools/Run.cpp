@@ -194,11 +194,11 @@ Result<nlohmann::json> run(Context &context, const RunFlags &flags) {
 Status runKernel(Context &context, const RunFlags &flags) {
   ILK_ASSIGN_OR_RETURN(KernelKind kind, parseKernelKind(flags.kernel));
   if (!worksOnGroups(kind))
-    return makeError(Code::badInput, fmt::format("expected --kernel dispatch_epilogue or combine_prologue, got {}: {}",
-                                                 flags.kernel,
-                                                 kind == KernelKind::packExperts
-                                                     ? "what it packs comes from a dispatch, --packed would do"
-                                                     : "dispatch and combine run together, without --kernel"));
+    return makeError(Code::badInput,
+                     fmt::format("expected --kernel dispatch_epilogue or combine_prologue, got {}: {}", flags.kernel,
+                                 kind == KernelKind::packExperts
+                                     ? "what it packs comes from a dispatch, --packed would do"
+                                     : "dispatch and combine run together, without --kernel"));
   constexpr uint32_t mostGroups = 1u << 24;
   if (!flags.groups || *flags.groups > mostGroups)
     return makeError(Code::badInput, fmt::format("expected --groups from 0 to {} with --kernel {}, got {}", mostGroups,

@@ -1,7 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// The conversions of 8-bit floats on every chip: all 256 codes of both types as f32, and every bf16, every tie and every
-// edge as codes, whether the chip has instructions for the type or not.
+// The conversions of 8-bit floats on every chip: all 256 codes of both types as f32, and every bf16, every tie and
+// every edge as codes, whether the chip has instructions for the type or not.
 #include "runtime/Cache/Compiler.h"
 #include "tests/float8/Codes.h"
 

@@ -55,11 +55,10 @@ Result<CodesRun> runCodes(Driver &driver, const KernelImage &image, const std::v
   ILK_RETURN_IF_ERROR(driver.copyIn(stream, in.address(), values.data(), in.bytes()));
   ILK_RETURN_IF_ERROR(driver.copyIn(stream, codes.address(), all.data(), codes.bytes()));
   ILK_ASSIGN_OR_RETURN(KernelId kernel, driver.load(0, image));
-  Params params{in.address(),        codesOut.address(),
-                codes.address(),     valuesOut.address(),
-                uint32_t(values.size() / perWord), allCodes / perWord};
-  ILK_RETURN_IF_ERROR(
-      driver.launch(stream, kernel, {.grid = 3, .block = 128}, std::as_bytes(std::span(&params, 1))));
+  Params params{
+      in.address(),      codesOut.address(), codes.address(), valuesOut.address(), uint32_t(values.size() / perWord),
+      allCodes / perWord};
+  ILK_RETURN_IF_ERROR(driver.launch(stream, kernel, {.grid = 3, .block = 128}, std::as_bytes(std::span(&params, 1))));
   ILK_RETURN_IF_ERROR(driver.copyOut(stream, run.codes.data(), codesOut.address(), codesOut.bytes()));
   ILK_RETURN_IF_ERROR(driver.copyOut(stream, run.values.data(), valuesOut.address(), valuesOut.bytes()));
   ILK_RETURN_IF_ERROR(driver.synchronize(stream));
@@ -96,7 +95,8 @@ uint8_t nearestCode(const std::string &name, float value) {
   double magnitude = std::min(std::fabs(double(value)), double(values[size_t(type.firstNaN - 1)]));
   int best = 0;
   for (int code = 1; code < type.firstNaN; ++code) {
-    double now = std::fabs(double(values[size_t(code)]) - magnitude), was = std::fabs(double(values[size_t(best)]) - magnitude);
+    double now = std::fabs(double(values[size_t(code)]) - magnitude),
+           was = std::fabs(double(values[size_t(best)]) - magnitude);
     if (now < was || (now == was && code % 2 == 0))
       best = code;
   }

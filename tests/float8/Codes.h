@@ -28,8 +28,8 @@ float valueOf(const std::string &type, uint8_t code);
 /// The code of the nearest value, the even one of two; the largest for what is beyond it; the NaN for NaN.
 uint8_t nearestCode(const std::string &type, float value);
 
-/// The first place where a run of these values differs from the oracle, as a sentence; empty if it does nowhere. Of a NaN
-/// that was decoded only that it is one is asked.
+/// The first place where a run of these values differs from the oracle, as a sentence; empty if it does nowhere. Of a
+/// NaN that was decoded only that it is one is asked.
 std::string firstDifference(const std::string &type, const std::vector<float> &values, const CodesRun &run);
 
 /// Every bf16, both neighbours and the middle of every two values that follow each other and what is next to them,

@@ -23,10 +23,10 @@ TEST_F(GpuFloat8, EveryCodeAndEveryRounding) {
     auto parts = test::compileText({float8::codesModule(info->target, type), "codes.mlir"}, wanted);
     ASSERT_TRUE(parts) << parts.error().message;
     const std::vector<float> values = float8::interestingValues(type);
-    auto run = float8::runCodes(*test::device(),
-                                {(*parts)[target->textPart()],
-                                 target->isAMD() ? (*parts)[target->binaryPart()] : std::string(), "codes"},
-                                values);
+    auto run = float8::runCodes(
+        *test::device(),
+        {(*parts)[target->textPart()], target->isAMD() ? (*parts)[target->binaryPart()] : std::string(), "codes"},
+        values);
     ASSERT_TRUE(run) << run.error().message;
     EXPECT_EQ(float8::firstDifference(type, values, *run), "");
   }

@@ -202,9 +202,9 @@ typedef struct ilk_operation_options {
   int32_t kernels;     /**< where they come from; ilk_enumerate knows the generated ones only */
   uint64_t timeout_ns; /**< bound of every wait inside a kernel; 0: 10 s */
   /* Rows packed by expert, since the second version: */
-  uint32_t packing;          /**< not 0: the convert calls work, and take kernels and memory */
-  uint32_t pack_alignment;   /**< each expert's rows begin at a multiple of it; 0: 1 */
-  uint32_t packed_rows;      /**< that there is room for, a multiple of the alignment; 0: as many as can be needed */
+  uint32_t packing;           /**< not 0: the convert calls work, and take kernels and memory */
+  uint32_t pack_alignment;    /**< each expert's rows begin at a multiple of it; 0: 1 */
+  uint32_t packed_rows;       /**< that there is room for, a multiple of the alignment; 0: as many as can be needed */
   uint32_t pack_zero_padding; /**< not 0: rows between two experts' become zeros */
 } ilk_operation_options;
 
@@ -251,8 +251,8 @@ typedef struct ilk_result {
   uint32_t received, wanted;            /**< dispatch: rows that landed here, and that were to */
 } ilk_result;
 
-/** Device pointers of rows packed by expert, written by ilk_operation_convert_dispatch_output. Received rows are counted
- * source by source, each source's in its token order, which is also the order of an expert's rows. */
+/** Device pointers of rows packed by expert, written by ilk_operation_convert_dispatch_output. Received rows are
+ * counted source by source, each source's in its token order, which is also the order of an expert's rows. */
 typedef struct ilk_packed {
   size_t size;
   ilk_address counts;   /**< u32 [local experts]: rows of each */
@@ -318,8 +318,8 @@ ILK_API ilk_status ilk_operation_dispatch(ilk_operation *operation, uint32_t ran
 /** Ends a step, asynchronously. */
 ILK_API ilk_status ilk_operation_combine(ilk_operation *operation, uint32_t rank, ilk_stream stream,
                                          ilk_routing *routing, const ilk_combine_arguments *arguments);
-/** Packs what the step's dispatch left by local expert, asynchronously and on the device: `rows` are [packed rows][hidden]
- * of dtype, `scales` [packed rows][scale_bytes] or 0. */
+/** Packs what the step's dispatch left by local expert, asynchronously and on the device: `rows` are [packed
+ * rows][hidden] of dtype, `scales` [packed rows][scale_bytes] or 0. */
 ILK_API ilk_status ilk_operation_convert_dispatch_output(ilk_operation *operation, uint32_t rank, ilk_stream stream,
                                                          const ilk_routing *routing, ilk_address rows,
                                                          ilk_address scales);

@@ -29,8 +29,8 @@ struct UnpackArguments {
   bool weighted = true;   ///< times the weights that came with the tokens; combine then takes a plain sum
 };
 
-/// Where everything is, as device pointers; written by convertDispatchOutput. Received row g is the g-th of all sources'
-/// rows, source by source, each source's in its token order. An expert's rows are in the order of received rows.
+/// Where everything is, as device pointers; written by convertDispatchOutput. Received row g is the g-th of all rows,
+/// source by source, each source's in its token order. An expert's rows are in the order of received rows.
 struct PackedRows {
   uint32_t capacity = 0;
   DeviceAddress counts = 0;  ///< u32 [expertsPerRank]: rows of each local expert

@@ -14,8 +14,8 @@ namespace interlock INTERLOCK_API {
 
 /// Element types of a token row. fp8 rows travel as bytes; their scales are forwarded verbatim.
 enum class DType : uint8_t { f32, f16, bf16, f8e4m3fn, f8e4m3fnuz, f8e5m2 };
-/// The generated kernels. All but the first two are local: they stand between dispatch or combine and the experts of one
-/// rank, and wait for nobody.
+/// The generated kernels. All but the first two are local: they stand between dispatch or combine and the experts of
+/// one rank, and wait for nobody.
 enum class KernelKind : uint8_t { dispatch, combine, dispatchEpilogue, combinePrologue, packExperts };
 /// Where a cluster takes its next tile from: a fixed stride; a counter claimed by the cluster's leader CTA, which hands
 /// the tile to its peers through the hand-off of the sync dialect; or cluster launch control (`clc`, sm_100 and later),

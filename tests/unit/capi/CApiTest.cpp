@@ -361,9 +361,7 @@ TEST_F(CApi, PackingIsAskedForByTheOptions) {
   layer.ranks = 5; // for which the fake makes kernels that can be loaded
   layer.experts = 10;
   auto how = sized<ilk_operation_options>();
-  auto create = [&] {
-    return ilk_operation_create(driver.get(), cache.get(), &layer, &how, receive(operation));
-  };
+  auto create = [&] { return ilk_operation_create(driver.get(), cache.get(), &layer, &how, receive(operation)); };
   how.packing = 1;
   how.pack_alignment = 1u << 20;
   refused(create(), ILK_BAD_INPUT, "a multiple of 1 to 65536, got 1048576");
