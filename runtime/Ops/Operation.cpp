@@ -99,6 +99,7 @@ struct Operation::State {
   SymmetricArena arena;
   OperationKernels kernels;
   std::optional<Conversion> conversion;
+  KernelReport noKernel; ///< of a kind that the operation has not
   OperationOptions options;
   std::vector<RankState> ranks;
   /// Handles of the steps in flight, by rank and buffer.
@@ -172,10 +173,9 @@ Operation &Operation::operator=(Operation &&) noexcept = default;
 Operation::~Operation() = default;
 const LayerSpec &Operation::layer() const { return state->layer(); }
 const KernelReport &Operation::kernel(KernelKind kind) const {
-  static const KernelReport none;
   if (!isLocal(kind))
     return state->kernels.report(kind);
-  return state->conversion ? state->conversion->report(kind) : none;
+  return state->conversion ? state->conversion->report(kind) : state->noKernel;
 }
 uint32_t Operation::device(uint32_t rank) const {
   return rank < state->ranks.size() ? state->ranks[rank].device.value_or(noDevice) : noDevice;
