@@ -3,7 +3,7 @@
 #
 # Everything that needs a GPU, in one go: device.sh OUT [ARCHIVE] [STEP…]. OUT gets at most eight files; ARCHIVE is
 # what bench/pack.sh made (without one: the programs beside this script). Steps: query tests sanitizer run bench handoff
-# two two_sweep sweep; all but the last three if none is named. A step that fails or runs too long does not stop the
+# contention abi two two_sweep sweep; all but the last three if none is named. A step that fails or runs too long does not stop the
 # next; the summary comes last, and the exit code is the number of checks that failed.
 set -uo pipefail
 out=${1:?expected a folder for the results}
@@ -33,7 +33,7 @@ bin=$here/bin
 export CUDA_DEVICE_MAX_CONNECTIONS=32
 export INTERLOCK_CACHE_DIR=$work/cache
 commit=$(cat "$here/COMMIT" 2>/dev/null || echo unknown)
-steps=${*:-query tests sanitizer run bench handoff}
+steps=${*:-query tests sanitizer run bench handoff contention abi}
 summary=$out/summary.txt
 : >"$summary"
 failed=0
@@ -107,6 +107,11 @@ bench() {
   grep -E 'ranks, .* us, ' "$out/bench.log" | tee -a "$summary"
 }
 
+abi() {
+  check "bench: calls of the C ABI" 120 abi.log "$bin/interlock-bench-abi" --commit "$commit" -o "$out/abi.json"
+  grep -E '^(ilk_operation_dispatch|disk hit) ' "$out/abi.log" | tee -a "$summary"
+}
+
 # Two GPUs: the shapes with a rank a GPU and with more, the benchmark with the ceilings beside it, the shapes in two
 # processes, and all GPU tests. Some six minutes.
 two() {
@@ -154,6 +159,13 @@ handoff() {
   grep -E '^cluster of ' "$out/handoff.log" | tee -a "$summary"
 }
 
+# The local kernels alone and under matrix multiplications.
+contention() {
+  check "bench: contention" 120 contention.log "$bin/interlock-bench-contention" --commit "$commit" \
+    --cache-dir "$work/cache" -o "$out/contention.json"
+  grep -E ' us on ' "$out/contention.log" | tee -a "$summary"
+}
+
 # Over the geometries of the target figure; few runs each.
 sweep() {
   check "sweep" 560 sweep.log "$bin/interlock-bench-gpu" --commit "$commit" --cache-dir "$work/cache" --ranks 8 \
@@ -168,9 +180,9 @@ sweep() {
 
 for step in $steps; do
   case $step in
-  query | tests | sanitizer | run | bench | handoff | two | two_sweep | sweep) "$step" ;;
+  query | tests | sanitizer | run | bench | handoff | contention | abi | two | two_sweep | sweep) "$step" ;;
   *)
-    say "expected steps among query tests sanitizer run bench handoff two two_sweep sweep, got $step"
+    say "expected steps among query tests sanitizer run bench handoff contention abi two two_sweep sweep, got $step"
     failed=$((failed + 1))
     ;;
   esac

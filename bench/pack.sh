@@ -20,7 +20,7 @@ for component in runtime compiler; do
   cmake --install "$build" --prefix "$stage/$name" --component "$component" --strip >/dev/null
 done
 rm -rf "$stage/$name/bin/interlock-opt" "$stage/$name/share"
-for program in interlock-bench-gpu interlock-bench-two interlock-bench-handoff interlock-bench-compile interlock-gpu-tests; do
+for program in interlock-bench-gpu interlock-bench-two interlock-bench-handoff interlock-bench-contention interlock-bench-compile interlock-bench-abi interlock-gpu-tests; do
   [[ -x $build/bin/$program ]] || {
     echo "expected $build/bin/$program, found none: build it first" >&2
     exit 1
@@ -39,7 +39,7 @@ git rev-parse HEAD >"$stage/$name/COMMIT" 2>/dev/null || echo unknown >"$stage/$
   done
 
 mkdir -p "$(dirname "$archive")"
-tar -C "$stage" --owner=0 --group=0 --sort=name -cf - "$name" | xz -9 -T0 >"$archive"
+tar -C "$stage" --owner=0 --group=0 --sort=name -cf - "$name" | xz -3 -T0 >"$archive"
 size=$(stat -c %s "$archive")
 echo "$archive: $((size / 1000)) kB"
 if ((size > limit)); then

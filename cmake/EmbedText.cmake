@@ -1,7 +1,7 @@
 # Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 # cmake -DOUT=Embedded.cpp -DFILES=a.mlir;b.mlir -DHEADER=room/Embedded.h -DNAMESPACE=interlock::room -P EmbedText.cmake:
 # writes the files into a table of raw strings. The header declares what it is: a struct EmbeddedFile of two strings, name
-# and text, and `std::span<const EmbeddedFile> embedded()`.
+# and text, and `std::span<const EmbeddedFile> embedded()`. -DDIGEST=Digest.inc -DMACRO=NAME: a macro with their digest, too.
 
 set(entries "")
 list(SORT FILES)
@@ -23,3 +23,7 @@ ${entries}  };
 
 } // namespace ${NAMESPACE}
 ")
+if(DEFINED DIGEST)
+  string(SHA256 digest "${entries}")
+  file(WRITE ${DIGEST} "#define ${MACRO} \"${digest}\"\n")
+endif()

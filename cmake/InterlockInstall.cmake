@@ -48,6 +48,7 @@ function(interlock_install_program target component)
   endif()
 endfunction()
 interlock_install_program(interlock-tool runtime)
+interlock_install_program(interlock-hiprtc runtime)
 interlock_install_program(interlock-opt compiler)
 install(TARGETS scope-lint RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
 

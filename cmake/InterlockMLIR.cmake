@@ -55,8 +55,8 @@ set(INTERLOCK_MLIR_LIBS
   MLIRLLVMToLLVMIRTranslation MLIRMathDialect MLIRMathToLLVM MLIRNVVMDialect MLIRNVVMToLLVMIRTranslation MLIRParser
   MLIRPass MLIRROCDLDialect MLIRROCDLToLLVMIRTranslation MLIRReconcileUnrealizedCasts MLIRSCFDialect MLIRSCFToControlFlow MLIRTransforms MLIRTransformUtils
   MLIRVectorDialect MLIRVectorToLLVM)
-set(INTERLOCK_LLVM_COMPONENTS core nvptxcodegen nvptxdesc nvptxinfo amdgpuasmparser amdgpucodegen amdgpudesc amdgpuinfo
-  amdgpuutils binaryformat dtlto lto mc mcparser object option passes support target)
+set(INTERLOCK_LLVM_COMPONENTS core nvptxcodegen nvptxdesc nvptxinfo amdgpuasmparser amdgpucodegen amdgpudesc amdgpudisassembler
+  amdgpuinfo amdgpuutils binaryformat dtlto lto mc mcparser object option passes support target)
 
 # lld as a library, by the archives' names: its exported targets name the shared LLVM.
 add_library(InterlockLLD INTERFACE)

@@ -276,7 +276,8 @@ void Parser::directive(std::string_view name, Cursor c, Location at) {
   };
   for (const Width &w : widths)
     if (w.directive == name)
-      return data(c, w.bytes);
+      // In code it is an instruction that only its bits tell.
+      return inCode && name == ".long" ? instruction(name, c, at) : data(c, w.bytes);
   if (name == ".amdgcn_target") {
     module.target = unquoted(untilComma(c));
   } else if (name == ".amdhsa_code_object_version") {

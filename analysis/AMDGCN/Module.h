@@ -78,7 +78,8 @@ struct Modifier {
   Location at;
 };
 
-/// One instruction. `v_dual_a … :: v_dual_b …` is one, with the second half in `second`.
+/// One instruction; a word of code that `.long` gives is one too. `v_dual_a … :: v_dual_b …` is one, with the second
+/// half in `second`.
 struct Instruction {
   std::string_view mnemonic;     ///< as written: "v_add_f32_e32"
   std::string_view opcode;       ///< without the encoding: "v_add_f32"

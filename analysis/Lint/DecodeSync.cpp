@@ -4,6 +4,15 @@
 #include "analysis/Lint/DecodeParts.h"
 
 namespace interlock::lint::decoders {
+namespace {
+
+/// A mask of lanes, written out.
+bool isWholeWarp(const Operand *mask) {
+  auto value = immediate(mask);
+  return value && uint32_t(*value) == ~0u;
+}
+
+} // namespace
 
 void mbarrier(const Instruction &in, Out &out) {
   if (in.mods.empty())
@@ -102,7 +111,7 @@ void copy(const Instruction &in, Out &out) {
 
 void barrier(const Instruction &in, Out &out) {
   if (in.has("warp")) {
-    add(out, EventKind::warpBarrier);
+    add(out, EventKind::warpBarrier).event.allLanes = isWholeWarp(operand(in, 0));
     return;
   }
   if (in.has("cluster")) {
@@ -179,7 +188,8 @@ void single(const Instruction &in, Out &out) {
   else if (in.opcode == "call")
     add(out, EventKind::call);
   else if (in.has("sync"))
-    add(out, EventKind::warpBarrier); // shfl, vote, match, redux: their lanes meet
+    add(out, EventKind::warpBarrier).event.allLanes = // shfl, vote, match, redux: their lanes meet
+        !in.operands.empty() && isWholeWarp(&in.operands.back());
 }
 
 } // namespace interlock::lint::decoders

@@ -28,7 +28,13 @@ void Values::evaluate(uint32_t node) {
     const Operand &base = in.operands[0].elements[0];
     if (base.kind == OperandKind::symbol) {
       uint32_t variable = base.symbolScope == ptx::SymbolScope::returns ? base.index | 1u << 31 : base.index;
-      stored[{n.frame, variable, in.operands[0].bits}] = node;
+      uint64_t offset = in.operands[0].bits, width = ptx::bitWidth(in.type()) / 8;
+      for (size_t i = 1; i < in.operands.size(); ++i)
+        if (const Operand &value = in.operands[i]; value.kind != OperandKind::vector)
+          stored[{n.frame, variable, offset}] = {node, &value};
+        else
+          for (size_t e = 0; e < value.elements.size(); ++e)
+            stored[{n.frame, variable, offset + e * width}] = {node, &value.elements[e]};
     }
   }
   if (destination(in)) {
@@ -76,8 +82,10 @@ Value Values::compute(uint32_t node) {
           roots[v.root].space = space;
     return v.known ? v : opaque(node);
   }
-  if (op == "ld")
-    return in.has("param") ? loadParameter(node) : loadPointer(node);
+  if (op == "ld") {
+    Value v = in.has("param") ? loadParameter(node, 0) : loadPointer(node);
+    return v.known ? v : opaque(node);
+  }
   if (op == "mapa") {
     Value v = arg(1);
     if (!v.known)
@@ -148,20 +156,20 @@ Value Values::computeLogic(uint32_t node) {
   return rest;
 }
 
-Value Values::loadParameter(uint32_t node) {
+/// What an element of a load from the parameters gets; nothing if that is not known.
+Value Values::loadParameter(uint32_t node, uint32_t element) const {
   const Node &n = flat.nodes[node];
   const ptx::Instruction &in = *n.in;
   const Frame &frame = flat.frames[n.frame];
-  if (in.operands.size() < 2 || in.operands[1].elements.empty() || in.vectorLength() != 1)
-    return opaque(node);
+  if (in.operands.size() < 2 || in.operands[1].elements.empty())
+    return {};
   const Operand &address = in.operands[1], &base = address.elements[0];
   if (base.kind != OperandKind::symbol)
-    return loadPointer(node);
+    return element == 0 ? loadPointer(node) : Value{};
+  uint64_t offset = address.bits + element * (ptx::bitWidth(in.type()) / 8);
   auto handed = [&](uint32_t in, uint32_t variable) {
-    auto it = stored.find({in, variable, address.bits});
-    return it == stored.end() || flat.nodes[it->second].in->operands.size() < 2
-               ? opaque(node)
-               : of(it->second, flat.nodes[it->second].in->operands[1]);
+    auto it = stored.find({in, variable, offset});
+    return it == stored.end() ? Value{} : of(it->second.first, *it->second.second);
   };
   if (base.symbolScope == ptx::SymbolScope::function) { // a result of a call before it
     for (uint32_t f = uint32_t(flat.frames.size()); f-- > 0;) {
@@ -173,50 +181,56 @@ Value Values::loadParameter(uint32_t node) {
         if (results.elements[i].kind == OperandKind::symbol && results.elements[i].index == base.index)
           return handed(f, i | 1u << 31);
     }
-    return opaque(node);
+    return {};
   }
   if (base.symbolScope != ptx::SymbolScope::parameter)
-    return opaque(node);
+    return {};
   if (frame.parent != Frame::none) {
     const auto &operands = flat.nodes[frame.callNode].in->operands;
     if (operands.empty() || operands.back().kind != OperandKind::arguments ||
         base.index >= operands.back().elements.size())
-      return opaque(node);
+      return {};
     const Operand &argument = operands.back().elements[base.index];
     if (argument.kind == OperandKind::symbol)
       return handed(frame.parent, argument.index);
-    Value v = of(frame.callNode, argument);
-    return v.known ? v : opaque(node);
+    return of(frame.callNode, argument);
   }
-  uint64_t offset = address.bits;
-  if (ptx::bitWidth(in.type()) < 64 && module.addressSize == 64) {
+  return kernelParameter(base.index, offset, in.type());
+}
+
+Value Values::kernelParameter(uint32_t index, uint64_t offset, ptx::Type type) const {
+  if (ptx::bitWidth(type) < 64 && module.addressSize == 64) {
     Symbol symbol{SymbolKind::parameter, {}, 0, ~0u};
     symbol.uniform = true;
-    return Value::ofSymbol(internSymbol(fmt::format("p{}+{}", base.index, offset), symbol));
+    return Value::ofSymbol(internSymbol(fmt::format("p{}+{}", index, offset), symbol));
   }
   Root root;
   root.kind = RootKind::parameter;
-  root.parameter = base.index;
+  root.parameter = index;
   root.offset = offset;
-  root.space = frame.function->entry ? ptx::Space::global : ptx::Space::none;
-  root.name = offset ? fmt::format("param {} at {}", base.index, offset) : fmt::format("param {}", base.index);
+  root.space = flat.frames[0].function->entry ? ptx::Space::global : ptx::Space::none;
+  root.name = offset ? fmt::format("param {} at {}", index, offset) : fmt::format("param {}", index);
   Value v = Value::ofConstant(0);
-  v.root = internRoot(fmt::format("p{}+{}", base.index, offset), root);
+  v.root = internRoot(fmt::format("p{}+{}", index, offset), root);
   return v;
 }
 
 /// A pointer that is loaded is a root of its own; loads of the same place give the same one.
-Value Values::loadPointer(uint32_t node) {
+Value Values::loadPointer(uint32_t node) const {
   const ptx::Instruction &in = *flat.nodes[node].in;
-  if (ptx::bitWidth(in.type()) != 64 || ptx::isFloat(in.type()) || in.operands.size() < 2 || in.vectorLength() != 1)
-    return opaque(node);
+  if (in.operands.size() < 2 || in.vectorLength() != 1)
+    return {};
   Value place = address(node, in.operands[1]);
   if (!place.isPlace())
-    return opaque(node);
+    return {};
+  if (roots[place.root].kind == RootKind::argument && place.count == 0)
+    return kernelParameter(roots[place.root].parameter, uint64_t(place.constant), in.type());
+  if (ptx::bitWidth(in.type()) != 64 || ptx::isFloat(in.type()))
+    return {};
   std::string key = fmt::format("l{}+{}", place.root, place.constant);
   for (unsigned i = 0; i < place.count; ++i)
     key += fmt::format("+{}*{}", place.terms[i].symbol, place.terms[i].factor);
-  const Root &from = roots[place.root];
+  const Root from = roots[place.root];
   Root root;
   root.kind = RootKind::loaded;
   root.parameter = from.parameter;

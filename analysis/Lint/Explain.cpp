@@ -23,9 +23,15 @@ std::string block(std::string_view text) {
 } // namespace
 
 std::string rulePage(const scope::Rule &rule) {
-  return fmt::format("# {}: {}\n\n{} · {}, \"{}\"\n\n{}\n\n## Flagged\n\n{}\n## Not flagged\n\n{}", rule.id, rule.title,
-                     name(rule.severity), scope::documentOf(rule.language), rule.section, rule.explanation,
-                     block(rule.flagged), block(rule.clean));
+  std::string page = fmt::format("# {}: {}\n\n{} · {}, \"{}\"\n\n{}\n\n", rule.id, rule.title, name(rule.severity),
+                                 scope::documentOf(rule.language), rule.section, rule.explanation);
+  if (rule.strict)
+    page += "`sync-verify-scopes` judges by it always, `scope-lint` with `--strict`.\n\n";
+  page += fmt::format("## Flagged\n\n{}\n## Not flagged\n\n{}", block(rule.flagged), block(rule.clean));
+  if (!rule.flaggedMlir.empty())
+    page += fmt::format("\n## In the dialects, flagged\n\n{}\n## In the dialects, not flagged\n\n{}",
+                        block(rule.flaggedMlir), block(rule.cleanMlir));
+  return page;
 }
 
 } // namespace interlock::lint

@@ -34,9 +34,16 @@ public:
     program.function = std::string(function.name);
     program.kernel = function.entry;
     program.clusterSize = clusterSize();
+    program.strict = options.strict;
+    unsigned target = targetOf(module);
+    program.lockstep = target && target < 70;
+    program.oneSidedFences = target >= 90 && module.version >= 86;
     if (auto threads = function.bounds.requiredThreads)
       program.threads = (*threads)[0] * (*threads)[1] * (*threads)[2];
     program.place = [flat = flat, &module = module](uint32_t node) { return placeOf(module, *flat->nodes[node].in); };
+    lineOfThreads = !readsSpecial("tid", [](const ptx::Operand &o) { return o.component != 'x'; });
+    if (auto threads = function.bounds.requiredThreads)
+      lineOfThreads &= (*threads)[1] * (*threads)[2] == 1;
     std::vector<scope::Actor> actors = findActors(*flat, graph, values);
     program.blocks.resize(flat->blocks.size());
     std::vector<Decoded> decoded;
@@ -78,6 +85,14 @@ private:
       return (*size)[0] * (*size)[1] * (*size)[2];
     return options.clusterSize;
   }
+  /// A special register whose name begins like that is read somewhere.
+  bool readsSpecial(std::string_view name, bool (*wanted)(const ptx::Operand &) = nullptr) const {
+    return std::any_of(flat->nodes.begin(), flat->nodes.end(), [&](const Node &n) {
+      return std::any_of(n.in->operands.begin(), n.in->operands.end(), [&](const ptx::Operand &o) {
+        return o.kind == ptx::OperandKind::special && o.name.substr(0, name.size()) == name && (!wanted || wanted(o));
+      });
+    });
+  }
   /// A call whose function stands behind it.
   bool followed(uint32_t node) const {
     return flat->nodes[node].in->opcode == "call" &&
@@ -107,6 +122,7 @@ private:
   std::vector<Pending> pending; ///< beside `uses`
   std::vector<Use> uses;
   uint32_t relaxedPolls = 0;
+  bool lineOfThreads = true;      ///< a CTA's threads differ by %tid.x, as far as the kernel looks at it
   std::vector<ptx::Space> spaces; ///< beside `uses`: what the form names
 };
 
@@ -205,7 +221,7 @@ scope::Object Extractor::describe(const Piece &piece) const {
     object.space = scope::Space::shared;
   object.computed = root.kind == RootKind::computed;
   object.persistent = root.moduleScope && root.space == ptx::Space::global;
-  if (root.parameter == ~0u)
+  if (root.parameter == ~0u || root.kind == RootKind::argument)
     return object;
   if (const ParamContract *contract = contractOf(root.parameter)) {
     if (contract->peers) {
@@ -247,6 +263,9 @@ void Extractor::complete(scope::Access &access, const Use &use) const {
     if (s.kind == SymbolKind::opaque)
       access.indexed |= graph.loopOf[values.blockOf(s.a)] != Loop::none;
   }
+  access.fixed = v.count == 0;
+  if (v.count == 1 && lineOfThreads && values.symbol(v.terms[0].symbol).isThread() && v.terms[0].factor > 0)
+    access.threadStride = uint32_t(std::min<int64_t>(thread, INT32_MAX));
   access.perThread = !others && (thread >= width || (lane >= width && warp >= 32 * lane));
 }
 
@@ -255,11 +274,7 @@ void Extractor::objects() {
   std::vector<Piece> pieces = cutObjects(values, uses);
   for (const Piece &piece : pieces)
     program.objects.push_back(describe(piece));
-  bool resident = std::any_of(flat->nodes.begin(), flat->nodes.end(), [](const Node &n) {
-    return std::any_of(n.in->operands.begin(), n.in->operands.end(), [](const ptx::Operand &o) {
-      return o.kind == ptx::OperandKind::special && o.name.substr(0, 6) == "envreg";
-    });
-  });
+  bool resident = readsSpecial("envreg");
   for (size_t i = 0; i < uses.size(); ++i) {
     if (uses[i].object == ~0u)
       continue;

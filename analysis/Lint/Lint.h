@@ -18,6 +18,8 @@ struct Options {
   /// only a cluster can do is taken to happen across CTAs.
   uint32_t clusterSize = 0;
   Contract contract;
+  /// The verifier's own rules too, as far as a text shows them for certain.
+  bool strict = false;
 };
 
 /// A finding that its author has weighed, and by which waiver.

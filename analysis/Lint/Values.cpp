@@ -174,7 +174,19 @@ Value Values::special(std::string_view name, char component) const {
 bool Values::is(const Value &v, std::string_view special) const {
   return v.known && v.root == Value::noRoot && v.constant == 0 && v.count == 1 && v.terms[0].factor == 1 &&
          symbols[v.terms[0].symbol].kind == SymbolKind::special && symbols[v.terms[0].symbol].special == special &&
-         (special != "tid" || (symbols[v.terms[0].symbol].component == 'x' && symbols[v.terms[0].symbol].a == 0));
+         (special != "tid" || symbols[v.terms[0].symbol].isThread());
+}
+
+/// The place of a kernel parameter: a struct is often read through its address.
+Value Values::argument(const Operand &o) const {
+  Root root;
+  root.kind = RootKind::argument;
+  root.space = ptx::Space::param;
+  root.parameter = o.index;
+  root.name = fmt::format("param {}", o.index);
+  Value out = Value::ofConstant(int64_t(o.bits));
+  out.root = internRoot(fmt::format("a{}", o.index), root);
+  return out;
 }
 
 Value Values::symbolAddress(const Node &node, const Operand &o) const {
@@ -184,6 +196,8 @@ Value Values::symbolAddress(const Node &node, const Operand &o) const {
     v = &module.variables[o.index];
   else if (o.symbolScope == ptx::SymbolScope::function)
     v = &function.variables[o.index];
+  else if (o.symbolScope == ptx::SymbolScope::parameter && flat.frames[node.frame].parent == Frame::none)
+    return argument(o);
   if (!v)
     return {};
   Root root;
@@ -216,9 +230,17 @@ Value Values::of(uint32_t node, const Operand &o) const {
     uint32_t d = reaching(node, reg);
     if (d == ~0u)
       return merged(reg);
-    const Operand *first = destination(*flat.nodes[d].in);
+    const ptx::Instruction &in = *flat.nodes[d].in;
+    const Operand *first = destination(in);
     if (first && flat.reg(flat.nodes[d], first->index) == reg && !first->component && results[d].known)
       return results[d];
+    // The fields of a struct are often loaded two or four at a time.
+    if (in.opcode == "ld" && in.has("param") && in.operands[0].kind == OperandKind::vector)
+      for (uint32_t i = 1; i < in.operands[0].elements.size(); ++i)
+        if (const Operand &e = in.operands[0].elements[i];
+            e.kind == OperandKind::reg && flat.reg(flat.nodes[d], e.index) == reg)
+          if (Value v = loadParameter(d, i); v.known)
+            return v;
     return merged(reg);
   }
   default:

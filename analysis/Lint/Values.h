@@ -19,6 +19,7 @@ enum class RootKind : uint8_t {
   variable,  ///< a variable of the module or a function
   dynamic,   ///< the dynamic shared memory of the CTA, whatever its symbols are called
   parameter, ///< the value of a kernel parameter
+  argument,  ///< the kernel parameters themselves, where they lie
   loaded,    ///< a pointer that was loaded from memory
   computed,  ///< a pointer that is chosen or computed: it may lead to any of the others
 };
@@ -26,7 +27,7 @@ enum class RootKind : uint8_t {
 struct Root {
   RootKind kind = RootKind::variable;
   ptx::Space space = ptx::Space::none; ///< none: generic, not known
-  uint32_t parameter = ~0u;            ///< kind parameter, and what a loaded pointer was loaded through
+  uint32_t parameter = ~0u;            ///< kind parameter, argument, and what a loaded pointer was loaded through
   uint64_t offset = 0;                 ///< kind parameter: bytes into it
   const ptx::Variable *variable = nullptr;
   bool moduleScope = false;
@@ -45,6 +46,8 @@ struct Symbol {
   uint32_t a = 0, b = 0;
   bool perCta = false;  ///< differs from CTA to CTA
   bool uniform = false; ///< the same for all threads of a CTA
+  /// %tid.x
+  bool isThread() const { return kind == SymbolKind::special && special == "tid" && component == 'x' && a == 0; }
 };
 
 struct Term {
@@ -109,11 +112,13 @@ private:
   void inheritUniformity(uint32_t node);
   Value compute(uint32_t node);
   Value computeLogic(uint32_t node);
-  Value loadParameter(uint32_t node);
-  Value loadPointer(uint32_t node);
+  Value loadParameter(uint32_t node, uint32_t element) const;
+  Value kernelParameter(uint32_t index, uint64_t offset, ptx::Type type) const;
+  Value loadPointer(uint32_t node) const;
   Value opaque(uint32_t node, uint32_t root = Value::noRoot) const;
   Value merged(uint32_t reg) const;
   Value special(std::string_view name, char component) const;
+  Value argument(const ptx::Operand &operand) const;
   Value symbolAddress(const Node &node, const ptx::Operand &operand) const;
   Value asNumber(const Value &value) const;
   Value sum(const Value &a, const Value &b, int sign, uint32_t node) const;
@@ -129,12 +134,13 @@ private:
   const ptx::Module &module;
   const Flat &flat;
   const Graph &graph;
-  std::vector<uint32_t> block;                                         ///< by node
-  std::vector<Value> results;                                          ///< by node: of its first destination
-  std::vector<uint32_t> defStart, defList;                             ///< definitions, by register
-  mutable std::unordered_map<uint64_t, uint32_t> reachingMemo;         ///< (block, register) → definition at its start
-  mutable std::vector<uint32_t> mergedSymbol, opaqueSymbol;            ///< by register, by node; ~0u: none yet
-  std::map<std::tuple<uint32_t, uint32_t, uint64_t>, uint32_t> stored; ///< (frame, parameter variable, offset) → node
+  std::vector<uint32_t> block;                                 ///< by node
+  std::vector<Value> results;                                  ///< by node: of its first destination
+  std::vector<uint32_t> defStart, defList;                     ///< definitions, by register
+  mutable std::unordered_map<uint64_t, uint32_t> reachingMemo; ///< (block, register) → definition at its start
+  mutable std::vector<uint32_t> mergedSymbol, opaqueSymbol;    ///< by register, by node; ~0u: none yet
+  /// (frame, parameter variable, offset) → node and operand
+  std::map<std::tuple<uint32_t, uint32_t, uint64_t>, std::pair<uint32_t, const ptx::Operand *>> stored;
   std::map<std::pair<uint32_t, uint32_t>, std::pair<uint32_t, uint32_t>>
       returned; ///< (frame, variable) → (callee frame, result)
   mutable std::vector<Symbol> symbols;

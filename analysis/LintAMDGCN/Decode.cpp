@@ -235,8 +235,9 @@ Effect decode(const Instruction &in, Family family) {
   case Kind::barrier:
   case Kind::barrierSignal:
   case Kind::barrierWait:
+    // -3, or 0xfffd: s_barrier_wait has 16 bits.
     e.cluster =
-        !in.operands.empty() && in.operands[0].kind == OperandKind::integer && int64_t(in.operands[0].bits) == -3;
+        !in.operands.empty() && in.operands[0].kind == OperandKind::integer && int16_t(in.operands[0].bits) == -3;
     break;
   default:
     break;

@@ -20,6 +20,8 @@ using scope::Finding;
 bool isUnknown(const amdgcn::Instruction &in, gcn::Family family) {
   constexpr std::string_view memory[] = {"global_", "flat_", "buffer_",  "tbuffer_",
                                          "image_",  "ds_",   "scratch_", "tensor_"};
+  if (in.opcode == ".long")
+    return true;
   gcn::Effect effect = gcn::decode(in, family);
   return effect.kind == gcn::Kind::none && effect.counter == gcn::Counter::none &&
          std::any_of(std::begin(memory), std::end(memory),

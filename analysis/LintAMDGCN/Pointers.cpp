@@ -163,6 +163,8 @@ Pointers::Value Pointers::valueOf(const State &state, const Operand &o, uint32_t
   Value unknown{Value::Kind::unknown, false, 0, 0};
   if (o.kind == OperandKind::integer)
     return {Value::Kind::number, true, 0, part == 0 ? int64_t(o.bits) : (int64_t(o.bits) < 0 ? -1 : 0)};
+  if (o.is("null")) // how a disassembler writes that there is no offset
+    return {Value::Kind::number, true, 0, 0};
   if (o.kind == OperandKind::symbol && !o.relocation.empty())
     return {Value::Kind::pointer, false, intern({BaseKind::symbol, 0, {}, o.name}), 0};
   std::vector<Register> registers = code.expand(o);

@@ -47,8 +47,8 @@ void initialisation(Judge &judge) {
                                  judge.nameOf(e.barrier), describe(judge, i)),
                      {"put fence.mbarrier_init.release.cluster behind the init, then barrier.cluster.arrive and .wait",
                       {{"initialised here", init.event}}});
-      } else if (!remote && state.has(unjoined, s) && wider(judge.actorOf(s), program.blocks[block].actor) == false &&
-                 wider(program.blocks[block].actor, judge.actorOf(s)) && state.has(unpublished, s)) {
+      } else if (!remote && state.has(unjoined, s) && !judge.wider(judge.actorOf(s), program.blocks[block].actor) &&
+                 judge.wider(program.blocks[block].actor, judge.actorOf(s)) && state.has(unpublished, s)) {
         judge.report("SL14", Severity::error, i,
                      fmt::format("expected a barrier of the CTA between the mbarrier.init of {} by one thread and {} "
                                  "by others, found none",
@@ -113,6 +113,30 @@ void transactions(Judge &judge) {
                    {fmt::format("expect {} bytes", sum.sent), {{"the first copy", sum.firstCopy}}});
 }
 
+} // namespace
+
+std::optional<uint32_t> arrivalsMade(const Program &program, uint32_t block, uint32_t arrive) {
+  const Actor &actor = program.blocks[block].actor;
+  auto each = program.events[arrive].count;
+  if (!each || actor.some || actor.ctas != Actor::Ctas::all)
+    return std::nullopt;
+  switch (actor.threads) {
+  case Actor::Threads::one:
+    return *each;
+  case Actor::Threads::warp:
+    return *each * program.warpWidth;
+  case Actor::Threads::lanes:
+    return program.threads % program.warpWidth == 0 && program.threads
+               ? std::optional(*each * (program.threads / program.warpWidth))
+               : std::nullopt;
+  case Actor::Threads::all:
+    return program.threads ? std::optional(*each * program.threads) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+namespace {
+
 /// The arrivals that complete a phase, against the count of the init, where one site makes all of them.
 void arrivals(Judge &judge) {
   const Program &program = judge.program;
@@ -143,15 +167,8 @@ void arrivals(Judge &judge) {
   for (const Count &count : counts) {
     if (!count.plain || count.inits != 1 || count.arrives != 1)
       continue;
-    const Actor &actor = program.blocks[count.arriveBlock].actor;
-    if (actor.some || actor.ctas != Actor::Ctas::all)
-      continue;
-    uint32_t each = *program.events[count.arriveEvent].count, wanted = *program.events[count.initEvent].count;
-    std::optional<uint32_t> made;
-    if (actor.threads == Actor::Threads::one)
-      made = each;
-    else if (actor.threads == Actor::Threads::all && program.threads)
-      made = each * program.threads;
+    uint32_t wanted = *program.events[count.initEvent].count;
+    std::optional<uint32_t> made = arrivalsMade(program, count.arriveBlock, count.arriveEvent);
     if (made && *made != wanted)
       judge.report(
           "SL22", Severity::error, count.initEvent,
@@ -169,6 +186,7 @@ void judgeBarriers(Judge &judge) {
   parities(judge);
   transactions(judge);
   arrivals(judge);
+  judgePhases(judge);
 }
 
 } // namespace interlock::scope

@@ -45,18 +45,6 @@ void uselessFences(Judge &judge) {
         judge.report("SL28", Severity::note, i,
                      "expected one fence, got two in a row of which the second does all that the first does",
                      {"drop the first", {{"the second", i + 1}}});
-      // fence.sc is for a store and then a load of something else. A signal right behind it needs a release only.
-      bool signal = (next.kind == EventKind::store || next.kind == EventKind::reduction) && next.order != Order::weak;
-      if (e.order == Order::sc && e.spelled && signal) {
-        bool loadFollows = false;
-        for (uint32_t k = i + 1; k < block.first + block.count; ++k)
-          loadFollows |= program.events[k].kind == EventKind::load && program.events[k].order != Order::weak;
-        if (!loadFollows && block.successors.empty())
-          judge.report("SL28", Severity::note, i,
-                       "expected a release before a signal that nothing strong is read behind, got fence.sc, which "
-                       "orders stores with later loads too",
-                       {fmt::format("use {}", spell(next, Order::release, e.scope)), {}});
-      }
     }
 }
 
@@ -86,6 +74,7 @@ void judgeCost(Judge &judge) {
   acquiringPolls(judge);
   uselessFences(judge);
   emptyReleases(judge);
+  judgeFences(judge);
 }
 
 } // namespace interlock::scope

@@ -89,9 +89,11 @@ struct Access {
   bool remote = false;           ///< by an address in another CTA's shared memory (mapa, shared::cluster)
   bool single = false;           ///< the formula gives one place: the same for all threads and at all times
   bool perThread = false;        ///< the formula gives each thread of a CTA a place of its own
-  uint32_t warpStride = 0; ///< not 0: each warp of a CTA has a piece of the object of its own, so many bytes apart
-  bool perCta = false;     ///< the formula gives each CTA a place of its own
-  bool indexed = false;    ///< one of several elements, as a slot of a ring; which one is not known
+  uint32_t warpStride = 0;   ///< not 0: each warp of a CTA has a piece of the object of its own, so many bytes apart
+  uint32_t threadStride = 0; ///< not 0: a place of the object's own, and so many bytes further for each next thread
+  bool fixed = false;        ///< a place of the object's own, by a constant
+  bool perCta = false;       ///< the formula gives each CTA a place of its own
+  bool indexed = false;      ///< one of several elements, as a slot of a ring; which one is not known
   bool known() const { return object != noObject; }
 };
 
@@ -115,6 +117,7 @@ struct Event {
   bool multimem = false;         ///< goes to all GPUs of a multicast object
   bool reduces = false;          ///< asyncCopy: combines with what is there
   bool reusesBarrier = false;    ///< barrierWait: in a loop, beyond its own retries, on the same barrier each time
+  bool allLanes = false;         ///< warpBarrier: of the whole warp, and not of some of its lanes
   bool localForm = false;        ///< the form that is for the thread's own CTA
   bool vouches = false;          ///< load: what the signal behind it announces in the name of all CTAs
   bool elsewhere = false;        ///< done by another kernel of the stream, before this one or after it
@@ -131,7 +134,7 @@ struct Event {
 struct Actor {
   enum class Threads : uint8_t { all, warp, lanes, one };
   Threads threads = Threads::all; ///< all of the CTA, those of one warp, one of each warp, one of the CTA
-  uint32_t which = 0;             ///< equal and not 0: the same threads of a CTA
+  uint32_t which = 0;             ///< equal and not 0: the same threads of a CTA; see Actors.h
   bool some = false;              ///< only some of them, by a condition that is not understood
   enum class Ctas : uint8_t { all, only, except };
   Ctas ctas = Ctas::all;

@@ -41,9 +41,6 @@ std::vector<uint32_t> reversePostorder(const Program &program) {
   return order;
 }
 
-/// Only some threads pass here, and it is known which.
-bool inRole(const Actor &actor) { return actor.threads != Actor::Threads::all || actor.ctas != Actor::Ctas::all; }
-
 } // namespace
 
 bool State::merge(const State &other) {
@@ -64,7 +61,8 @@ Flow::Mask Flow::mask(bool (*wanted)(const Program &, const SiteInfo &)) const {
 }
 
 Flow::Flow(const Program &program, const Sites &sites)
-    : program(program), sites(sites), order(reversePostorder(program)), in(program.blocks.size(), State(sites.words)) {
+    : program(program), sites(sites), order(reversePostorder(program)), signals(groupSignals(program, order)),
+      in(program.blocks.size(), State(sites.words)) {
   waits = mask([](const Program &, const SiteInfo &s) { return s.isWait; });
   accesses = mask([](const Program &, const SiteInfo &s) { return !s.isWait; });
   ownShared = mask([](const Program &p, const SiteInfo &s) {
@@ -84,22 +82,20 @@ Flow::Flow(const Program &program, const Sites &sites)
 
   Mask none(sites.words);
   completedBy.fill(none);
+  waitsOf.assign(signals.count, none);
   unknownBarrier = none;
   auto put = [](Mask &mask, Site s) { mask[s / 64] |= uint64_t(1) << (s % 64); };
-  auto of = [&](uint32_t object) -> OfObject & {
-    return ofObject.try_emplace(object, OfObject{none, none}).first->second;
-  };
   for (Site s = stateSites; s < sites.list.size(); ++s) {
     const SiteInfo &info = sites.list[s];
     const Event &e = program.events[info.event];
     if (info.isWait) {
-      if (info.access)
-        put(of(info.access->object).waits, s);
+      if (uint32_t g = group(info.event); g != Signals::none)
+        put(waitsOf[g], s);
       continue;
     }
     put(completedBy[size_t(e.completion)], s);
     if (e.completion == Completion::barrier)
-      put(e.barrier.known() ? of(e.barrier.object).copies : unknownBarrier, s);
+      put(e.barrier.known() ? copiesOf.try_emplace(e.barrier.object, none).first->second : unknownBarrier, s);
   }
 
   answered.resize(program.objects.size());
@@ -107,30 +103,7 @@ Flow::Flow(const Program &program, const Sites &sites)
     if (e.kind == EventKind::barrierArrive && e.barrier.known() && e.barrier.remote)
       answered[e.barrier.object] = true;
 
-  // Releases and waits that meet are a group: those of one object, of one barrier of the CTA, of the cluster barrier.
-  std::unordered_map<uint64_t, uint32_t> groups;
-  groupOf.assign(program.events.size(), ~0u);
-  for (uint32_t b : order) {
-    const Block &block = program.blocks[b];
-    for (uint32_t i = block.first; i < block.first + block.count; ++i) {
-      const Event &e = program.events[i];
-      if (!mayRelease(e) && !mayAcquire(e))
-        continue;
-      uint64_t key;
-      if (const Access *signal = signalOf(e)) {
-        if (!signal->known())
-          continue;
-        key = signal->object;
-      } else if (e.kind != EventKind::clusterArrive && e.kind != EventKind::clusterWait && inRole(block.actor)) {
-        // A barrier that all threads pass at one place is in the state of the path already, as the cluster barrier is.
-        key = uint64_t(1) << 40 | e.id;
-      } else {
-        continue;
-      }
-      groupOf[i] = groups.try_emplace(key, uint32_t(groups.size())).first->second;
-    }
-  }
-  heardAt.assign(groups.size(), {none, {none, none, none, none}});
+  heardAt.assign(signals.count, {none, none, {none, none, none, none}});
   for (int hop = 0; hop < maxHops; ++hop) {
     solve();
     if (!exchange())
@@ -182,16 +155,21 @@ bool Flow::exchange() {
   bool news = false;
   walk([&](uint32_t, uint32_t i, const State &state) {
     const Event &e = program.events[i];
-    if (groupOf[i] == ~0u || !mayRelease(e) || e.kind == EventKind::asyncCopy || e.kind == EventKind::storeAsync)
+    if (signals.groupOf[i] == ~0u || !mayRelease(e) || e.kind == EventKind::asyncCopy ||
+        e.kind == EventKind::storeAsync)
       return;
     bool all = releases(e.order) || e.kind == EventKind::ctaBarrier || e.kind == EventKind::ctaArrive;
-    News &here = heardAt[groupOf[i]];
+    News &here = heardAt[signals.groupOf[i]];
     for (size_t w = 0; w < sites.words; ++w) {
       uint64_t told =
           (state[reach][w] & ~(all ? 0 : state[open][w])) | (state[heard][w] & ~(all ? 0 : state[joined][w]));
       told &= accesses[w];
       news |= (told & ~here.over[w]) != 0;
       here.over[w] |= told;
+      uint64_t unfenced =
+          told & ((state[reach][w] & state[unproxied][w]) | (state[heard][w] & state[heardUnproxied][w]));
+      news |= (unfenced & ~here.unproxied[w]) != 0;
+      here.unproxied[w] |= unfenced;
       for (size_t l = 0; l < 4; ++l) {
         uint64_t stillOpen = told & ((state[reach][w] & state[openSc + l][w]) | state[joined + l][w]);
         news |= (stillOpen & ~here.open[l][w]) != 0;

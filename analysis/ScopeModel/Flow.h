@@ -4,6 +4,7 @@
 // facts are of the form "there is a path on which …", so where paths meet the weakest state wins.
 #pragma once
 
+#include "analysis/ScopeModel/Signals.h"
 #include "analysis/ScopeModel/Sites.h"
 
 #include <unordered_map>
@@ -26,6 +27,7 @@ enum Set : uint8_t {
   unlaned,             ///< the lanes of the warp have not met since
   unproxied,           ///< no async proxy fence since
   stuck,               ///< … nor before a barrier of the CTA: a fence behind that is another thread's
+  heardUnproxied,      ///< another thread's access, known to be over; no async proxy fence of that thread behind it
   pending,             ///< an asynchronous operation that nothing has waited for
   pendingRead,         ///< … whose source may still be read
   windowed,            ///< made between the last barrier.cluster.arrive and its wait
@@ -63,16 +65,17 @@ class Flow {
 public:
   Flow(const Program &program, const Sites &sites);
 
-  /// Releases and waits that meet have the same group: those of one object, and those of one barrier of the CTA that
-  /// different threads pass at different places. ~0u: none.
-  uint32_t group(uint32_t event) const { return groupOf[event]; }
+  /// Releases and waits that may meet have the same group. ~0u: none.
+  uint32_t group(uint32_t event) const { return signals.groupOf[event]; }
   /// False if the program was too twisted to follow all paths.
   bool isComplete() const { return complete; }
+  /// Reachable blocks in reverse postorder.
+  const std::vector<uint32_t> &blocks() const { return order; }
   uint32_t groups() const { return uint32_t(heardAt.size()); }
   /// The waits of this event's group tell that the access of another thread is over: some release of it comes behind
   /// it.
   bool tells(uint32_t event, Site access) const {
-    uint32_t g = groupOf[event];
+    uint32_t g = group(event);
     return g != ~0u && heardAt[g].over[access / 64] >> (access % 64) & 1;
   }
 
@@ -109,24 +112,21 @@ private:
   const Sites &sites;
   bool complete = true;
   std::vector<uint32_t> order; ///< reachable blocks in reverse postorder
+  Signals signals;
   std::vector<State> in;
-  /// By object: the waits on it, and the copies that complete on it.
-  struct OfObject {
-    Mask waits, copies;
-  };
-  std::unordered_map<uint32_t, OfObject> ofObject;
-  std::array<Mask, 4> completedBy; ///< copies, by their completion
-  Mask unknownBarrier;             ///< copies that complete on a barrier that is not known
+  std::vector<Mask> waitsOf;                   ///< by group
+  std::unordered_map<uint32_t, Mask> copiesOf; ///< by object: the copies that complete on it
+  std::array<Mask, 4> completedBy;             ///< copies, by their completion
+  Mask unknownBarrier;                         ///< copies that complete on a barrier that is not known
   Mask waits, accesses, ownShared, anyShared, globals, inits, wide, maps;
   std::vector<bool> answered; ///< by object: barriers on which peers arrive
   /// What the waits of a group tell of other threads: which accesses are over, and which of these no fence.sc of that
-  /// scope has ordered already.
+  /// scope has ordered already, or no proxy fence.
   struct News {
-    Mask over;
+    Mask over, unproxied;
     std::array<Mask, 4> open;
   };
-  std::vector<News> heardAt;     ///< by group
-  std::vector<uint32_t> groupOf; ///< by event: the group whose release or wait it is, or ~0u
+  std::vector<News> heardAt; ///< by group
 };
 
 } // namespace interlock::scope

@@ -38,27 +38,6 @@ bool apart(const Access &x, const Access &y) {
   return xEnd <= *y.offset || yEnd <= *x.offset;
 }
 
-bool wider(const Actor &a, const Actor &b) {
-  if (a.some || b.threads == Actor::Threads::all)
-    return false;
-  if (a.threads == Actor::Threads::all)
-    return true;
-  // A warp and one of its lanes are only told apart where both are known by name.
-  return b.threads == Actor::Threads::one && a.threads == Actor::Threads::warp && a.which != 0 && a.which == b.which;
-}
-
-bool inOtherCtas(const Actor &a, const Actor &b) {
-  using Ctas = Actor::Ctas;
-  if (a.ctas == Ctas::only && b.ctas == Ctas::only)
-    return a.cta != b.cta;
-  return a.ctas != b.ctas && a.ctas != Ctas::all && b.ctas != Ctas::all && a.cta == b.cta;
-}
-
-bool sameThread(const Actor &a, const Actor &b) {
-  return a.threads == Actor::Threads::one && a.threads == b.threads && a.which != 0 && a.which == b.which &&
-         !inOtherCtas(a, b);
-}
-
 std::string spell(const Event &e, Order order, Scope scope) {
   auto with = [&](std::string_view opcode) { return fmt::format("{}.{}.{}", opcode, name(order), name(scope)); };
   switch (e.kind) {
@@ -143,7 +122,7 @@ bool isPlain(const Program &program) {
 } // namespace
 
 std::vector<Finding> judge(const Program &program) {
-  if (program.blocks.empty() || (!program.complete && isPlain(program)))
+  if (program.blocks.empty() || (!program.complete && !program.strict && isPlain(program)))
     return {};
   Judge judge(program);
   judgePairs(judge);
@@ -156,6 +135,8 @@ std::vector<Finding> judge(const Program &program) {
   judgeCost(judge);
   judgeRaces(judge);
   judgeRings(judge);
+  judgeNarrowAccesses(judge);
+  judgeCertain(judge);
   std::stable_sort(judge.findings.begin(), judge.findings.end(), [](const Finding &a, const Finding &b) {
     return std::tuple(a.place.line, a.place.column, b.severity) < std::tuple(b.place.line, b.place.column, a.severity);
   });

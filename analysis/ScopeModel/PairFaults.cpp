@@ -7,9 +7,10 @@
 namespace interlock::scope {
 namespace {
 
-/// The state says, of threads that are more than `by`, that they did `site` and have not met `by` since.
-bool notMet(const State &state, Site site, const Actor &by) {
-  return state.has(by.threads == Actor::Threads::lanes ? unlaned : unjoined, site);
+/// The state says, of threads `of` that are more than `by`, that they did `site` and have not met `by` since.
+bool notMet(const State &state, Site site, const Actor &of, const Actor &by) {
+  bool oneWarp = by.threads == Actor::Threads::lanes || of.threads == Actor::Threads::warp;
+  return state.has(oneWarp ? unlaned : unjoined, site);
 }
 
 bool fencedBelow(const State &state, Site site, size_t upTo) {
@@ -21,14 +22,12 @@ bool fencedBelow(const State &state, Site site, size_t upTo) {
 
 /// A release operation on the same signal earlier in the block heads a release pattern with this strong write.
 bool continuesPattern(const Judge &judge, const Pair &pair, uint32_t block) {
-  const Event &signal = judge.program.events[pair.release];
-  for (uint32_t i = pair.release; i-- > judge.program.blocks[block].first;) {
+  uint32_t group = judge.flow.group(pair.release);
+  for (uint32_t i = pair.release; group != Signals::none && i-- > judge.program.blocks[block].first;) {
     const Event &e = judge.program.events[i];
     if (judge.sites.of[i][0] == pair.a || judge.sites.of[i][1] == pair.a)
       return false;
-    const Access *other = signalOf(e);
-    if (mayRelease(e) && releases(e.order) && e.scope >= pair.distance && other && signalOf(signal) &&
-        other->object == signalOf(signal)->object)
+    if (mayRelease(e) && releases(e.order) && e.scope >= pair.distance && signalOf(e) && judge.flow.group(i) == group)
       return true;
   }
   return false;
@@ -59,12 +58,12 @@ ReleaseFault faultOfRelease(const Judge &judge, const Pair &pair, uint32_t block
     return state.has(pending, pair.a) && !same ? ReleaseFault::unfinished : ReleaseFault::none;
   }
   bool own = state.has(reach, pair.a);
-  bool more = wider(judge.actorOf(pair.a), block.actor);
+  bool more = judge.wider(judge.actorOf(pair.a), block.actor);
   if (signal.kind == EventKind::ctaBarrier || signal.kind == EventKind::ctaArrive) {
     bool peers = judge.sites.list[pair.a].access->remote != judge.sites.list[pair.b].access->remote;
     return peers || inOtherCtas(block.actor, judge.actorOf(pair.wait)) ? ReleaseFault::acrossCtas : ReleaseFault::none;
   }
-  if (own && more && notMet(state, pair.a, block.actor))
+  if (own && more && notMet(state, pair.a, judge.actorOf(pair.a), block.actor))
     return ReleaseFault::otherThreads;
   if (signal.order == Order::weak)
     return ReleaseFault::weak;
@@ -98,8 +97,8 @@ AcquireFault faultOfAcquire(const Judge &judge, const Pair &pair, const State &s
     return AcquireFault::none;
   if (wait.kind == EventKind::ctaArrive)
     return AcquireFault::arriveOnly;
-  bool more = wider(judge.actorOf(pair.b), waiter);
-  if (more && notMet(state, pair.wait, waiter))
+  bool more = judge.wider(judge.actorOf(pair.b), waiter);
+  if (more && notMet(state, pair.wait, judge.actorOf(pair.b), waiter))
     return AcquireFault::otherThreads;
   if (wait.order == Order::weak)
     return AcquireFault::weak;
@@ -134,7 +133,8 @@ void judgePair(const Judge &judge, Pair &pair, uint32_t releaseBlock, const Stat
   pair.acquireFault = faultOfAcquire(judge, pair, atB);
   bool toAsync =
       judge.eventOf(pair.a).kind != EventKind::asyncCopy && judge.eventOf(pair.b).kind == EventKind::asyncCopy;
-  if (toAsync && atRelease.has(reach, pair.a) && atRelease.has(unproxied, pair.a))
+  pair.direct = atRelease.has(reach, pair.a);
+  if (toAsync && (pair.direct ? atRelease.has(unproxied, pair.a) : atRelease.has(heardUnproxied, pair.a)))
     pair.proxyFault = atB.has(unproxied, pair.wait) ? ProxyFault::missing : ProxyFault::waiterSide;
 }
 

@@ -32,6 +32,8 @@ private:
   bool conflict(const Pair &pair) const;
   Scope distance(uint32_t release, Site wait) const;
   bool meant(const Pair &pair, const State &atRelease, const State &atB) const;
+  bool likelier(const Pair &way, const Pair &than) const;
+  void keep(std::vector<Pair> &ways, const Pair &way) const;
   void settle();
 
   Judge &judge;
@@ -141,7 +143,7 @@ bool Finder::conflict(const Pair &pair) const {
   const Access &x = *a.access, &y = *b.access;
   if (apart(x, y))
     return false;
-  if (const Access *signal = signalOf(r); signal && signal->object == x.object)
+  if (const Access *signal = signalOf(r); signal && signal->object == x.object && !apart(*signal, x))
     return false;
   bool crosses = pair.distance > Scope::cta,
        own = x.formula == y.formula && x.perThread && y.perThread && x.offset == y.offset;
@@ -229,11 +231,39 @@ void Finder::meet(size_t index, const std::vector<Site> &waits, uint32_t group) 
         // On one path that is seen where the access is.
         if (pair.releaseFault == ReleaseFault::unfinished && judge.flow.group(release) == ~0u)
           continue;
-        Couple &couple = couples[uint64_t(a) << 32 | b];
-        if (couple.ways.size() < maxPairs || pair.orders())
-          couple.ways.push_back(pair);
+        keep(couples[uint64_t(a) << 32 | b].ways, pair);
       }
   }
+}
+
+/// Of two ways that do not order, the one that was rather meant to.
+bool Finder::likelier(const Pair &way, const Pair &than) const {
+  if (way.faults() != than.faults())
+    return way.faults() < than.faults();
+  if (way.completion != than.completion)
+    return than.completion;
+  if (way.direct != than.direct)
+    return way.direct;
+  bool loop = judge.eventOf(way.wait).poll == Poll::loop, otherLoop = judge.eventOf(than.wait).poll == Poll::loop;
+  if (loop != otherLoop)
+    return loop;
+  // In the text the last wait before the access is the nearest.
+  auto nearness = [&](const Pair &pair) {
+    uint32_t wait = judge.eventOf(pair.wait).origin;
+    return std::pair(wait < judge.eventOf(pair.b).origin, wait);
+  };
+  return way.group != than.group && nearness(way) > nearness(than);
+}
+
+void Finder::keep(std::vector<Pair> &ways, const Pair &way) const {
+  if (ways.size() < maxPairs || way.orders()) {
+    ways.push_back(way);
+    return;
+  }
+  auto worst = std::min_element(ways.begin(), ways.end(),
+                                [&](const Pair &x, const Pair &y) { return !x.orders() && likelier(y, x); });
+  if (!worst->orders() && likelier(way, *worst))
+    *worst = way;
 }
 
 void Finder::settle() {
@@ -264,8 +294,7 @@ void Finder::settle() {
       if (done || unlikely || (transaction && !itsOwn(way)))
         continue;
       faulty.push_back(&way);
-      if (!best || way.faults() < best->faults() ||
-          (way.faults() == best->faults() && best->completion && !way.completion))
+      if (!best || likelier(way, *best))
         best = &way;
     }
     for (const Pair *way : faulty)

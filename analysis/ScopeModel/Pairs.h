@@ -58,6 +58,7 @@ struct Pair {
   ReleaseFault releaseFault = ReleaseFault::none;
   AcquireFault acquireFault = AcquireFault::none;
   ProxyFault proxyFault = ProxyFault::none;
+  bool direct = true; ///< the thread that releases made access `a`, and was not told of it
   bool orders() const {
     return releaseFault == ReleaseFault::none && acquireFault == AcquireFault::none && proxyFault == ProxyFault::none;
   }

@@ -49,9 +49,13 @@ struct Program {
   uint32_t clusterSize = 0; ///< CTAs of a cluster; 0: not known
   uint32_t threads = 0;     ///< of a CTA; 0: not known
   uint32_t warpWidth = 32;
+  bool lockstep = false;       ///< the lanes of a warp have one program counter, so none goes on while another waits
+  bool oneSidedFences = false; ///< the target has fence.acquire and fence.release
   /// Every access and every synchronisation of the kernel is in sight, and objects are told apart: what nothing orders
   /// at all is judged too.
   bool complete = false;
+  /// Where it is not: what nothing orders at all is judged as far as it is certain whatever is not in sight.
+  bool strict = false;
   std::vector<Object> objects;
   std::vector<Event> events;
   std::vector<Block> blocks;

@@ -173,6 +173,7 @@ void judgeProgress(Judge &judge) {
   vectorFlags(judge);
   aloneAtTheBoundary(judge);
   gridBarriers(judge);
+  judgeSpins(judge);
 }
 
 } // namespace interlock::scope

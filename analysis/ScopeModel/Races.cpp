@@ -9,19 +9,6 @@
 namespace interlock::scope {
 namespace {
 
-bool isStrong(const Event &e) { return e.order != Order::weak && e.kind <= EventKind::reduction; }
-
-/// The one warp that all of the actor's threads are in, where it is known.
-std::optional<uint32_t> warpOf(const Actor &actor, uint32_t warpWidth) {
-  if (actor.which == 0)
-    return std::nullopt;
-  if (actor.threads == Actor::Threads::warp)
-    return actor.which - 1;
-  if (actor.threads == Actor::Threads::one)
-    return (actor.which - 1) / warpWidth;
-  return std::nullopt;
-}
-
 /// Accesses with nothing behind them, on some path, by which another thread would know that they are over.
 class Unordered {
 public:
@@ -90,7 +77,6 @@ public:
           sharedMemory(block, event, b, state, set);
           acrossCtas(block, event, b, state);
         }
-      narrow(block, event);
       unordered.apply(set, event);
     });
   }
@@ -168,35 +154,6 @@ private:
                    {"let every CTA do an acq_rel operation at gpu scope behind its accesses, and go on by its result",
                     {{"accessed here", first.event}}});
     }
-  }
-
-  /// Two strong accesses are one order only if the scope of each includes the other's thread.
-  void narrow(uint32_t block, uint32_t event) {
-    const Event &e = judge.program.events[event];
-    if (!isStrong(e))
-      return;
-    const Access *access = e.kind == EventKind::load ? &e.src : &e.dst;
-    if (!access->known() || access->perCta)
-      return;
-    const Object &object = judge.object(*access);
-    // Of memory that nothing is said of this much is known: a place that is the same for all CTAs is shared by all of
-    // them.
-    bool shared =
-        e.kind != EventKind::load && access->single && judge.program.blocks[block].actor.ctas == Actor::Ctas::all;
-    if (object.space != Space::global || (object.evidence == Evidence::assumed && !shared) || e.scope >= object.reach)
-      return;
-    bool written = e.kind != EventKind::load;
-    for (Site s : sites.byObject[access->object])
-      written |= sites.list[s].writes && !apart(*sites.list[s].access, *access);
-    for (std::string_view rule : {"SL01", "SL02", "SL18"})
-      if (judge.reported(rule, event))
-        return;
-    if (written)
-      judge.report(
-          "SL31", Severity::error, event,
-          fmt::format("expected {} to have at least {} scope, since threads that far away access {} too, got {}",
-                      describe(judge, event), name(object.reach), judge.nameOf(*access), name(e.scope)),
-          {fmt::format("use {}", spell(e, e.order, object.reach)), {}});
   }
 
   /// Both are of the piece that the warp has for itself, so only its own lanes can meet there.

@@ -28,19 +28,25 @@ std::string_view documentOf(Language language) {
 std::span<const Rule> rules() {
   static const std::vector<Rule> table = [] {
     std::vector<Rule> all{
-#define RULE(id, severity, title, section, explanation)                                                                \
-  {id, Language::ptx, Severity::severity, title, section, explanation, {}, {}},
+#define ROW(id, language, severity, title, section, explanation, strict)                                               \
+  {id, Language::language, Severity::severity, title, section, explanation, {}, {}, strict, {}, {}},
+#define RULE(id, severity, title, section, explanation) ROW(id, ptx, severity, title, section, explanation, false)
+#define VERIFIER_RULE(id, severity, title, section, explanation)                                                       \
+  ROW(id, ptx, severity, title, section, explanation, true)
 #include "analysis/ScopeModel/RuleTable.inc"
+#undef VERIFIER_RULE
 #undef RULE
-#define RULE(id, severity, title, section, explanation)                                                                \
-  {id, Language::amdgcn, Severity::severity, title, section, explanation, {}, {}},
+#define RULE(id, severity, title, section, explanation) ROW(id, amdgcn, severity, title, section, explanation, false)
 #include "analysis/ScopeModel/RuleTableAMDGCN.inc"
 #undef RULE
+#undef ROW
     };
     for (Rule &rule : all) {
       bool ptx = rule.language == Language::ptx;
       rule.flagged = example(rule.id, ptx ? ".flag.ptx" : ".flag.s");
       rule.clean = example(rule.id, ptx ? ".clean.ptx" : ".clean.s");
+      rule.flaggedMlir = example(rule.id, ".flag.mlir");
+      rule.cleanMlir = example(rule.id, ".clean.mlir");
     }
     return all;
   }();

@@ -14,16 +14,18 @@ enum class Language : uint8_t { ptx, amdgcn };
 /// The document whose sections a language's rules name: "PTX ISA".
 std::string_view documentOf(Language language);
 
-/// One rule of the judgement of PTX (SLnn) or of AMDGCN (AMnn).
+/// One rule of the judgement of PTX and the dialects (SLnn) or of AMDGCN (AMnn).
 struct Rule {
   std::string_view id; ///< "SL01"
   Language language;
-  Severity severity;            ///< of the plain case; a finding may be graver or milder and then says why
-  std::string_view title;       ///< "release too narrow"
-  std::string_view section;     ///< title of the section of the document that demands it
-  std::string_view explanation; ///< some sentences: what is ordered by what, and why the flagged form is not
-  std::string_view flagged;     ///< a whole text that this rule flags
-  std::string_view clean;       ///< its nearest twin that is right
+  Severity severity;                       ///< of the plain case; a finding may be graver or milder and then says why
+  std::string_view title;                  ///< "release too narrow"
+  std::string_view section;                ///< title of the section of the document that demands it
+  std::string_view explanation;            ///< some sentences: what is ordered by what, and why the flagged form is not
+  std::string_view flagged;                ///< a whole text that this rule flags
+  std::string_view clean;                  ///< its nearest twin that is right
+  bool strict = false;                     ///< of a foreign text it is judged on demand only (Program::strict)
+  std::string_view flaggedMlir, cleanMlir; ///< the same in the dialects, where the text cannot show it; or empty
 };
 
 /// All rules: those of PTX by id, then those of AMDGCN.

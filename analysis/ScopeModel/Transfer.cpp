@@ -88,25 +88,26 @@ void Flow::applyWait(State &state, uint32_t event) const {
     over(unknownBarrier);
     if (!e.barrier.known())
       over(completedBy[size_t(Completion::barrier)]);
-    else if (auto it = ofObject.find(e.barrier.object); it != ofObject.end())
-      over(it->second.copies);
+    else if (auto it = copiesOf.find(e.barrier.object); it != copiesOf.end())
+      over(it->second);
     state.drop(pending, completedBy[size_t(Completion::copyGroup)]); // by cp.async.mbarrier.arrive
   }
   Site self = sites.of[event][2];
   if (self == Sites::none)
     return;
-  if (uint32_t g = groupOf[event]; g != ~0u && e.kind != EventKind::ctaArrive)
+  uint32_t g = group(event);
+  if (g != Signals::none && e.kind != EventKind::ctaArrive)
     for (size_t w = 0; w < sites.words; ++w) {
       state[heard][w] |= heardAt[g].over[w];
+      state[heardUnproxied][w] |= heardAt[g].unproxied[w];
       for (size_t l = 0; l < 4; ++l)
         state[joined + l][w] |= heardAt[g].open[l][w];
     }
   bool acquired = acquires(e.order) || e.kind == EventKind::ctaBarrier;
   // A strong read of a place and then an acquire of the same place are one acquire pattern.
-  if (acquired && signalOf(e))
-    if (auto it = ofObject.find(signalOf(e)->object); it != ofObject.end())
-      for (size_t l = 0; l <= level(e.scope); ++l)
-        state.drop(open + l, it->second.waits);
+  if (acquired && signalOf(e) && g != Signals::none)
+    for (size_t l = 0; l <= level(e.scope); ++l)
+      state.drop(open + l, waitsOf[g]);
   for (size_t l = 0; l < 4; ++l) {
     bool covers = acquired && level(e.scope) >= l;
     covers ? state.drop(open + l, self) : state.put(open + l, self);
@@ -133,7 +134,7 @@ void Flow::applyAccess(State &state, uint32_t event) const {
     }
     for (Set set : {reach, unrestricted, unjoined, unlaned})
       state.put(set, s);
-    for (Set set : {heard, stuck, armed})
+    for (Set set : {heard, heardUnproxied, stuck, armed})
       state.drop(set, s);
     bool async = e.kind == EventKind::asyncCopy;
     async ? state.drop(unproxied, s) : state.put(unproxied, s);
@@ -157,6 +158,7 @@ void Flow::applyCtaBarrier(State &state) const {
       state[late + l][w] |= state[open + l][w] & state[reach][w] & waits[w];
     }
     state[heard][w] |= state[reach][w] & accesses[w];
+    state[heardUnproxied][w] |= state[reach][w] & state[unproxied][w] & accesses[w];
     state[unjoined][w] = 0;
     state[unlaned][w] = 0;
     state[stuck][w] |= state[unproxied][w] & wide[w];
@@ -181,6 +183,7 @@ void Flow::applyCluster(State &state, const Event &e) const {
     state[unpublished][w] &= ~published;
     state[unjoined][w] &= ~(published | waits[w]);
     state[heard][w] |= published;
+    state[heardUnproxied][w] |= published & state[unproxied][w];
     for (size_t l = 0; l < 4; ++l)
       state[joined + l][w] |= published & state[openSc + l][w];
     state[stuck][w] |= state[unproxied][w] & wide[w] & published;

@@ -10,6 +10,7 @@
 #include "runtime/Ops/Reference.h"
 #include "runtime/Ops/Routing.h"
 #include "runtime/Ops/TestRows.h"
+#include "runtime/Spec/WindowLayout.h"
 
 #include <fmt/format.h>
 
@@ -61,24 +62,29 @@ public:
 
 private:
   using Graphs = std::vector<GraphId>; ///< one per rank
+  /// What is replayed in turns. Of an operation's kernels there are two: steps use the two landing buffers in turn, and
+  /// a dispatch into one that was just written would wait for the ranks to begin.
+  using Turns = std::vector<Graphs>;
 
   Status setUp();
   Status setUpCopies();
   Status setUpRank(uint32_t rank, std::span<const std::byte> rows, std::span<const std::byte> scales);
   void countBytes();
   template <typename Enqueue> Result<GraphId> capture(uint32_t rank, Enqueue enqueue);
-  /// Both kernels of a step over this many of each rank's tokens.
-  Status captureStep(uint32_t tokens, Graphs &dispatch, Graphs &combine);
+  /// Both kernels of a step over this many of each rank's tokens, once for each landing buffer.
+  Status captureSteps(uint32_t tokens, Turns &dispatch, Turns &combine);
   Result<Graphs> captureCopies(KernelKind kind);
   Result<RoutingHandle> enqueueDispatch(uint32_t rank, uint32_t tokens);
   Status enqueueCombine(uint32_t rank, RoutingHandle &handle, uint32_t tokens);
   Result<Graphs> captureFanOuts();
   Result<double> replay(const Graphs &graphs);
+  Result<double> replay(const Turns &turns, uint32_t run) { return replay(turns[run % turns.size()]); }
   Status checkDispatch(bool empty);
   Status checkCombine();
   Status copyExpertRows();
-  Result<json> measurePhase(KernelKind kind, const Graphs &kernels);
-  /// Runs something that can be timed, and keeps the times of those runs that count, in microseconds.
+  Result<json> measurePhase(KernelKind kind, const Turns &kernels);
+  /// Runs something that can be timed (it is told the how-manieth run it is), and keeps the times of those runs that
+  /// count, in microseconds.
   template <typename Run> Result<std::vector<double>> timeAlone(Run run);
   Result<std::vector<double>> timeEager(KernelKind kind);
   Result<json> timeChains();
@@ -217,17 +223,20 @@ Status Case::enqueueCombine(uint32_t index, RoutingHandle &handle, uint32_t toke
                            {rank.out.address(), rank.outWeights.address(), rank.weights.address(), tokens});
 }
 
-Status Case::captureStep(uint32_t tokens, Graphs &dispatch, Graphs &combine) {
-  for (uint32_t index = 0; index < ranks.size(); ++index) {
-    std::optional<RoutingHandle> handle;
-    ILK_ASSIGN_OR_RETURN(GraphId first, capture(index, [&]() -> Status {
-                           ILK_ASSIGN_OR_RETURN(handle, enqueueDispatch(index, tokens));
-                           return {};
-                         }));
-    ILK_ASSIGN_OR_RETURN(GraphId second, capture(index, [&] { return enqueueCombine(index, *handle, tokens); }));
-    dispatch.push_back(first);
-    combine.push_back(second);
-  }
+Status Case::captureSteps(uint32_t tokens, Turns &dispatch, Turns &combine) {
+  dispatch.resize(WindowLayout::buffers);
+  combine.resize(WindowLayout::buffers);
+  for (uint32_t index = 0; index < ranks.size(); ++index)
+    for (uint32_t turn = 0; turn < WindowLayout::buffers; ++turn) {
+      std::optional<RoutingHandle> handle;
+      ILK_ASSIGN_OR_RETURN(GraphId first, capture(index, [&]() -> Status {
+                             ILK_ASSIGN_OR_RETURN(handle, enqueueDispatch(index, tokens));
+                             return {};
+                           }));
+      ILK_ASSIGN_OR_RETURN(GraphId second, capture(index, [&] { return enqueueCombine(index, *handle, tokens); }));
+      dispatch[turn].push_back(first);
+      combine[turn].push_back(second);
+    }
   return {};
 }
 
@@ -297,20 +306,21 @@ Status Case::checkCombine() {
 /// Identity experts: what landed is what combine gathers.
 Status Case::copyExpertRows() {
   const LayerSpec &layer = options.layer;
-  for (uint32_t rank = 0; rank < ranks.size(); ++rank) {
-    ILK_ASSIGN_OR_RETURN(LandedRows landed, operation.landed(rank, 0));
-    uint64_t bytes =
-        uint64_t(layer.ranks) * layer.rowsPerSource() * std::min(landed.rowStride, landed.combineRowStride);
-    ILK_RETURN_IF_ERROR(driver.copy(ranks[rank].stream, landed.expertOut, landed.rows, bytes));
-    ILK_RETURN_IF_ERROR(driver.synchronize(ranks[rank].stream));
-  }
+  for (uint32_t rank = 0; rank < ranks.size(); ++rank)
+    for (uint32_t buffer = 0; buffer < WindowLayout::buffers; ++buffer) {
+      ILK_ASSIGN_OR_RETURN(LandedRows landed, operation.landed(rank, buffer));
+      uint64_t bytes =
+          uint64_t(layer.ranks) * layer.rowsPerSource() * std::min(landed.rowStride, landed.combineRowStride);
+      ILK_RETURN_IF_ERROR(driver.copy(ranks[rank].stream, landed.expertOut, landed.rows, bytes));
+      ILK_RETURN_IF_ERROR(driver.synchronize(ranks[rank].stream));
+    }
   return {};
 }
 
 template <typename Run> Result<std::vector<double>> Case::timeAlone(Run run) {
   std::vector<double> runs;
   for (uint32_t i = 0; i < options.warmups + options.runs; ++i) {
-    ILK_ASSIGN_OR_RETURN(double ns, run());
+    ILK_ASSIGN_OR_RETURN(double ns, run(i));
     if (i >= options.warmups)
       runs.push_back(ns / 1000);
   }
@@ -324,7 +334,7 @@ Result<std::vector<double>> Case::timeEager(KernelKind kind) {
     ILK_ASSIGN_OR_RETURN(handles[i], enqueueDispatch(uint32_t(i), options.layer.maxTokens));
     return {};
   };
-  return timeAlone([&]() -> Result<double> {
+  return timeAlone([&](uint32_t) -> Result<double> {
     if (kind == KernelKind::dispatch)
       return gate->time(dispatch);
     for (size_t i = 0; i < ranks.size(); ++i)
@@ -351,7 +361,7 @@ Result<json> Case::timeChains() {
     }
   json object = {{"kernels_in_a_row", options.chain}};
   for (auto [name, graphs] : {std::pair("dispatch", &dispatches), std::pair("step", &steps)}) {
-    ILK_ASSIGN_OR_RETURN(std::vector<double> runs, timeAlone([&] { return replay(*graphs); }));
+    ILK_ASSIGN_OR_RETURN(std::vector<double> runs, timeAlone([&](uint32_t) { return replay(*graphs); }));
     for (double &us : runs)
       us /= options.chain;
     addRuns(object, name, "us", runs);
@@ -360,24 +370,24 @@ Result<json> Case::timeChains() {
 }
 
 /// Kernel and copies in turns, so that all meet the same clocks.
-Result<json> Case::measurePhase(KernelKind kind, const Graphs &kernels) {
+Result<json> Case::measurePhase(KernelKind kind, const Turns &kernels) {
   struct Series {
     const char *name;
-    Graphs graphs;
+    Turns turns;
     std::vector<double> runs;
   };
   std::vector<Series> series{{"kernel", kernels, {}}};
   if (options.copies) {
     ILK_ASSIGN_OR_RETURN(Graphs copies, captureCopies(kind));
-    series.push_back({"copy", std::move(copies), {}});
+    series.push_back({"copy", {std::move(copies)}, {}});
   }
   if (options.copies && kind == KernelKind::dispatch) {
     ILK_ASSIGN_OR_RETURN(Graphs fanOuts, captureFanOuts());
-    series.push_back({"fan_out", std::move(fanOuts), {}});
+    series.push_back({"fan_out", {std::move(fanOuts)}, {}});
   }
   for (uint32_t i = 0; i < options.warmups + options.runs; ++i)
     for (Series &each : series) {
-      ILK_ASSIGN_OR_RETURN(double ns, replay(each.graphs));
+      ILK_ASSIGN_OR_RETURN(double ns, replay(each.turns, i));
       if (i >= options.warmups)
         each.runs.push_back(ns / 1000);
     }
@@ -406,13 +416,15 @@ Result<json> Case::measurePhase(KernelKind kind, const Graphs &kernels) {
 
 Result<json> Case::measure() {
   ILK_RETURN_IF_ERROR(setUp());
-  Graphs dispatch, combine, noDispatch, noCombine;
-  ILK_RETURN_IF_ERROR(captureStep(options.layer.maxTokens, dispatch, combine));
+  Turns dispatch, combine, noDispatch, noCombine;
+  ILK_RETURN_IF_ERROR(captureSteps(options.layer.maxTokens, dispatch, combine));
   if (options.signals)
-    ILK_RETURN_IF_ERROR(captureStep(0, noDispatch, noCombine));
+    ILK_RETURN_IF_ERROR(captureSteps(0, noDispatch, noCombine));
 
-  ILK_RETURN_IF_ERROR(replay(dispatch));
-  ILK_RETURN_IF_ERROR(checkDispatch(false));
+  for (const Graphs &graphs : dispatch) {
+    ILK_RETURN_IF_ERROR(replay(graphs));
+    ILK_RETURN_IF_ERROR(checkDispatch(false));
+  }
   ILK_RETURN_IF_ERROR(copyExpertRows());
   const LayerSpec &layer = options.layer;
   const KernelSpec &spec = operation.kernel(KernelKind::dispatch).spec;
@@ -432,9 +444,11 @@ Result<json> Case::measure() {
   ILK_ASSIGN_OR_RETURN(object["combine"], measurePhase(KernelKind::combine, combine));
   ILK_RETURN_IF_ERROR(checkCombine());
   if (options.signals) {
-    ILK_ASSIGN_OR_RETURN(std::vector<double> dispatchRuns, timeAlone([&] { return replay(noDispatch); }));
+    ILK_ASSIGN_OR_RETURN(std::vector<double> dispatchRuns,
+                         timeAlone([&](uint32_t run) { return replay(noDispatch, run); }));
     ILK_RETURN_IF_ERROR(checkDispatch(true));
-    ILK_ASSIGN_OR_RETURN(std::vector<double> combineRuns, timeAlone([&] { return replay(noCombine); }));
+    ILK_ASSIGN_OR_RETURN(std::vector<double> combineRuns,
+                         timeAlone([&](uint32_t run) { return replay(noCombine, run); }));
     ILK_RETURN_IF_ERROR(checkCombine());
     addRuns(object["dispatch"], "signals_only", "us", dispatchRuns);
     addRuns(object["combine"], "signals_only", "us", combineRuns);

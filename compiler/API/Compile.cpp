@@ -52,15 +52,13 @@ public:
     options.templateDir = request.templateDir;
     keep("stages", [&] { return print(*module); });
     ILK_RETURN_IF_ERROR(step("expand", "", addExpandPasses));
-    SourceLines lines = SourceLines::of(*module, request.lineFile.empty() ? "expanded" : request.lineFile);
-    steps = lines.steps();
-    keep("expanded", [&] { return lines.text() + "\n"; });
-    ILK_RETURN_IF_ERROR(findKernel());
-    ILK_RETURN_IF_ERROR(step("verify", "verified", addVerifyPasses));
-    findLaunchMode();
+    keep("expanded", [&] { return print(*module); });
     // AMDGCN's comments name the template's line; only PTX has lines of the expanded kernel.
     if (!options.target.isAMD())
-      SourceLines::apply(*module);
+      steps = request.lineFile.empty() ? markSteps(*module) : markLines(*module, request.lineFile);
+    ILK_RETURN_IF_ERROR(findKernel());
+    ILK_RETURN_IF_ERROR(step("verify", "verified", addVerifyPasses, /*newOps=*/false));
+    findLaunchMode();
     ILK_RETURN_IF_ERROR(step("lower", "lowered", addLoweringPasses));
     if (wants("llvm") || wants("meta") || wants(options.target.isAMD() ? "asm" : "ptx") ||
         wants(options.target.isAMD() ? "hsaco" : "cubin"))
@@ -177,13 +175,15 @@ private:
     return result;
   }
 
-  Status step(const char *name, const char *part, void (*add)(OpPassManager &, const PipelineOptions &)) {
+  /// `newOps`: the passes make operations, and do not only judge them and note what they found.
+  Status step(const char *name, const char *part, void (*add)(OpPassManager &, const PipelineOptions &),
+              bool newOps = true) {
     LogicalResult done = timed(name, [&] {
       PassManager passes(&context);
       add(passes, options);
-      // Once a step: after every pass it was a twelfth of the work of a compilation.
+      // Not after every pass, which was a twelfth of the work of a compilation, but where operations are new.
       passes.enableVerifier(false);
-      return success(succeeded(passes.run(*module)) && succeeded(verify(*module)));
+      return success(succeeded(passes.run(*module)) && (!newOps || succeeded(verify(*module))));
     });
     if (failed(done))
       return failure();
@@ -193,6 +193,7 @@ private:
 
   Status emitForNVIDIA() {
     bool keepLines = !request.lineFile.empty();
+    applyMarks(*module);
     FailureOr<target::NVPTXOutput> output =
         timed("emit", [&] { return target::emitNVPTX(*module, options.target, {wants("llvm"), keepLines, steps}); });
     if (failed(output))

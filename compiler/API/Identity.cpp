@@ -1,20 +1,26 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// Content, never paths or times: the linkers' build ids of the binary that holds this code and of the assembler, and a
-// digest of the templates.
+// The plugin's note, and what it states when it is asked: the same (runtime/Spec/PluginIdentity.h).
 #include "compiler/API/Compile.h"
 
 #include "compiler/Target/CubinAssembler.h"
-#include "templates/Embedded.h"
+#include "runtime/Spec/CompilerPlugin.h"
+#include "runtime/Spec/ElfFile.h"
+#include "runtime/Spec/PluginIdentity.h"
+#include "templates/Digest.inc"
 
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
-#include "llvm/Support/SHA256.h"
 
-#include <nlohmann/json.hpp>
+#include <cstddef>
 
 #include <elf.h>
 #include <link.h>
+
+#define ILK_TEXT_OF(value) #value
+#define ILK_TEXT(macro) ILK_TEXT_OF(macro)
+#define ILK_NOTE_TEXT                                                                                                  \
+  "{\"abi\":" ILK_TEXT(ILK_COMPILER_ABI) ",\"llvm\":\"" LLVM_VERSION_STRING "\",\"templates\":\"" ILK_TEMPLATES_DIGEST \
+                                         "\"}"
 
 namespace interlock {
 namespace {
@@ -24,21 +30,6 @@ struct BuildIdQuery {
   uintptr_t address;
   std::string buildId;
 };
-
-std::string buildIdInNotes(const uint8_t *notes, size_t size) {
-  size_t at = 0;
-  while (at + sizeof(ElfW(Nhdr)) <= size) {
-    auto *header = reinterpret_cast<const ElfW(Nhdr) *>(notes + at);
-    auto padded = [](size_t n) { return (n + 3) & ~size_t(3); };
-    size_t description = at + sizeof(*header) + padded(header->n_namesz);
-    if (description + header->n_descsz > size)
-      break;
-    if (header->n_type == NT_GNU_BUILD_ID)
-      return llvm::toHex(llvm::ArrayRef<uint8_t>(notes + description, header->n_descsz), /*LowerCase=*/true);
-    at = description + padded(header->n_descsz);
-  }
-  return {};
-}
 
 int visitObject(dl_phdr_info *info, size_t, void *data) {
   auto *query = static_cast<BuildIdQuery *>(data);
@@ -54,7 +45,9 @@ int visitObject(dl_phdr_info *info, size_t, void *data) {
     const ElfW(Phdr) &segment = info->dlpi_phdr[i];
     if (segment.p_type == PT_NOTE)
       query->buildId =
-          buildIdInNotes(reinterpret_cast<const uint8_t *>(info->dlpi_addr + segment.p_vaddr), segment.p_memsz);
+          hex(findNote({reinterpret_cast<const char *>(info->dlpi_addr + segment.p_vaddr), segment.p_memsz},
+                       ELF_NOTE_GNU, NT_GNU_BUILD_ID)
+                  .value_or(""));
   }
   return 1;
 }
@@ -65,25 +58,21 @@ std::string ownBuildId() {
   return query.buildId;
 }
 
-std::string templatesDigest() {
-  llvm::SHA256 hash;
-  for (const templates::EmbeddedFile &file : templates::embedded()) {
-    hash.update(llvm::StringRef(file.name));
-    hash.update(llvm::StringRef("\0", 1));
-    hash.update(llvm::StringRef(std::to_string(file.text.size())));
-    hash.update(llvm::StringRef("\0", 1));
-    hash.update(llvm::StringRef(file.text));
-  }
-  std::array<uint8_t, 32> digest = hash.final();
-  return llvm::toHex(digest, /*LowerCase=*/true);
-}
+/// What the file tells without being loaded. The linker's build id changes with it, since it is content.
+struct Note {
+  uint32_t ownerBytes, textBytes, type;
+  char owner[(sizeof(pluginNoteOwner) + 3) & ~size_t(3)];
+  char text[(sizeof(ILK_NOTE_TEXT) + 3) & ~size_t(3)];
+};
+static_assert(offsetof(Note, text) % 4 == 0);
+__attribute__((section(".note.interlock"), used, aligned(4)))
+const Note note = {sizeof(pluginNoteOwner), sizeof(ILK_NOTE_TEXT), pluginNoteType, "Interlock", ILK_NOTE_TEXT};
 
 /// Which build of nvJitLink there is. Its notes say so, and loading it would take longer than a lookup in the cache;
 /// what a linker left without a build id is loaded and asked for its version.
-std::string assemblerBuild() {
-  std::optional<VendorLibrary> file = target::CubinAssembler::locate();
-  if (file && !file->buildId.empty())
-    return file->path.substr(file->path.rfind('/') + 1) + " " + file->buildId;
+std::string ownAssembler() {
+  if (auto build = assemblerBuild(findNvJitLink()))
+    return *build;
   auto assembler = target::CubinAssembler::find();
   return assembler ? (*assembler)->identity() : "none";
 }
@@ -91,13 +80,8 @@ std::string assemblerBuild() {
 } // namespace
 
 const std::string &compilerIdentity() {
-  static const std::string identity = [] {
-    nlohmann::json json = {{"digest", ownBuildId()},
-                           {"templates", templatesDigest()},
-                           {"llvm", LLVM_VERSION_STRING},
-                           {"assembler", assemblerBuild()}};
-    return json.dump();
-  }();
+  static const std::string identity =
+      pluginIdentity(std::string(note.text, note.textBytes), ownBuildId(), ownAssembler()).value_or("");
   return identity;
 }
 

@@ -2,10 +2,13 @@
 //
 // The C boundary of libinterlock_compiler.so: translates requests, keeps nothing.
 #include "compiler/API/Compile.h"
+#include "compiler/Disassembly/Disassemble.h"
 #include "runtime/Spec/CompilerPlugin.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
+
+#include <nlohmann/json.hpp>
 
 #include <cstddef>
 
@@ -52,6 +55,28 @@ ILK_EXPORT int32_t ilk_compiler_compile(const ilk_compiler_request *request, ilk
   if (!parts)
     return fail(parts.error().message);
   output->parts = std::move(*parts);
+  return 0;
+}
+
+ILK_EXPORT int32_t ilk_compiler_disassemble(const ilk_compiler_disassembly *request, ilk_compiler_output **out) {
+  auto *output = new ilk_compiler_output;
+  *out = output;
+  if (!request || request->size < sizeof(ilk_compiler_disassembly) || !request->object) {
+    output->error = "expected a request with its size and the bytes of a code object, got an incomplete one";
+    return 1;
+  }
+  auto made =
+      interlock::disassembly::disassemble({request->object, request->object_size}, request->chip ? request->chip : "");
+  if (!made) {
+    output->error = std::move(made.error().message);
+    return 1;
+  }
+  nlohmann::json objects = nlohmann::json::array();
+  for (const auto &one : *made)
+    objects.push_back({{"target", one.target}, {"asm", one.text}});
+  // Names of symbols are bytes; a text that is no UTF-8 still has its lines.
+  output->parts["objects"] = objects.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  output->parts["asm"] = std::move(made->front().text);
   return 0;
 }
 

@@ -32,13 +32,21 @@ FailureOr<TargetInfo> chipOf(ModuleOp module, const std::string &option) {
   return *found;
 }
 
+/// Patterns take effect at once and nothing is folded: no pattern here needs to be taken back, and LLVM folds anyway.
+static ConversionConfig plainConversion() {
+  ConversionConfig config;
+  config.allowPatternRollback = false;
+  config.foldingMode = DialectConversionFoldingMode::Never;
+  return config;
+}
+
 static LogicalResult lowerControlFlow(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   populateSCFToControlFlowConversionPatterns(patterns);
   ConversionTarget legal(*module.getContext());
   legal.addIllegalDialect<scf::SCFDialect>();
   legal.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
-  return applyPartialConversion(module, legal, std::move(patterns));
+  return applyPartialConversion(module, legal, std::move(patterns), plainConversion());
 }
 
 LogicalResult convertModule(ModuleOp module, const TargetInfo &target, const TargetLowering &own) {
@@ -68,7 +76,7 @@ LogicalResult convertModule(ModuleOp module, const TargetInfo &target, const Tar
   LLVMConversionTarget legal(*context);
   legal.addLegalDialect(own.dialect);
   legal.addLegalOp<ModuleOp>();
-  return applyFullConversion(module, legal, std::move(patterns));
+  return applyFullConversion(module, legal, std::move(patterns), plainConversion());
 }
 
 void dropKernelAttributes(LLVM::LLVMFuncOp kernel) {

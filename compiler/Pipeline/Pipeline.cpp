@@ -66,13 +66,13 @@ void addExpandPasses(OpPassManager &passes, const PipelineOptions &options) {
   ExpandStagesOptions expand;
   expand.templateDir = options.templateDir;
   passes.addPass(createExpandStages(expand));
-  // Without its own clean-up of every function, which the passes behind it do once. It drops what it has inlined.
-  passes.addPass(createInlinerPass({}, [](OpPassManager &) {}));
-  // What a file that templates share has and this one does not call.
-  passes.addPass(createSymbolDCEPass());
+  passes.addPass(createInlineTemplates());
   passes.addNestedPass<func::FuncOp>(createLowerTiles());
   passes.addNestedPass<func::FuncOp>(createNameSteps());
-  passes.addPass(createCanonicalizerPass());
+  // A template has structured control flow: no blocks to merge and none that nothing reaches.
+  GreedyRewriteConfig config;
+  config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+  passes.addPass(createCanonicalizerPass(config));
   passes.addPass(createCSEPass());
 }
 

@@ -1,8 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// The expanded kernel as the program that emitted text was compiled from: the lines that it prints as are the lines
-// that
-// `.loc` names, and each has the name of the protocol step that stands there.
+// Which place `.loc` names for an instruction: the line of the operation in the expanded kernel as it prints, or, where
+// only the names of protocol steps are wanted, a number for each name.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
@@ -13,23 +12,17 @@
 
 namespace interlock {
 
-class SourceLines {
-public:
-  /// Prints the module, and marks every operation with its line; diagnostics still name the places that operations came
-  /// from. `file` is the text's name in locations.
-  static SourceLines of(mlir::ModuleOp module, const std::string &file);
+/// The step of each line that is one.
+using StepsByLine = std::map<uint32_t, std::string>;
 
-  /// The module as it prints.
-  const std::string &text() const { return printed; }
-  /// The step of each line that is one.
-  const std::map<uint32_t, std::string> &steps() const { return names; }
+/// Marks every operation with its line in the module as it prints. `file` is the name that such a text will have.
+StepsByLine markLines(mlir::ModuleOp module, const std::string &file);
 
-  /// From here on the operations' places are those in the text.
-  static void apply(mlir::ModuleOp module);
+/// Marks the steps alone, each with a number for its name: numbering lines takes printing the module.
+StepsByLine markSteps(mlir::ModuleOp module);
 
-private:
-  std::string printed;
-  std::map<uint32_t, std::string> names;
-};
+/// From here on operations' places are those that they, or what they were lowered from, were marked with; before,
+/// diagnostics name the places that they came from.
+void applyMarks(mlir::ModuleOp module);
 
 } // namespace interlock

@@ -1,11 +1,12 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 #include "compiler/Target/CubinAssembler.h"
 
+#include "runtime/Spec/PluginIdentity.h"
+
 #include <fmt/format.h>
 
 #include <dlfcn.h>
 
-#include <array>
 #include <utility>
 #include <vector>
 
@@ -50,14 +51,8 @@ CubinAssembler::CubinAssembler(void *library, std::unique_ptr<Symbols> symbols, 
 // The library stays loaded: nvJitLink keeps threads and state that a dlclose would pull away.
 CubinAssembler::~CubinAssembler() = default;
 
-std::optional<VendorLibrary> CubinAssembler::locate() {
-  constexpr std::array names = {"libnvJitLink.so.13", "libnvJitLink.so.12"};
-  constexpr std::array folders = {"/usr/local/cuda/lib64", "/usr/local/cuda/lib"};
-  return findVendorLibrary(names, folders);
-}
-
 Result<std::shared_ptr<const CubinAssembler>> CubinAssembler::find() {
-  std::optional<VendorLibrary> file = locate();
+  std::optional<VendorLibrary> file = findNvJitLink();
   void *library = file ? dlopen(file->path.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
   if (!library)
     return makeError(Code::notFound, "nvJitLink was not found (libnvJitLink.so.13 or .12): the driver assembles the "

@@ -4,10 +4,8 @@
 #pragma once
 
 #include "interlock/status.hpp"
-#include "runtime/Spec/VendorLibrary.h"
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,10 +14,8 @@ namespace interlock::target {
 /// A loaded nvJitLink. Calls are thread safe.
 class CubinAssembler {
 public:
-  /// The file that `find` would load, without loading it.
-  static std::optional<VendorLibrary> locate();
-  /// Looks for libnvJitLink.so.13 and .12 by the loader's search path and under the toolkit's usual prefix.
-  /// Fails with notFound and one sentence.
+  /// Looks for libnvJitLink.so.13 and .12 by the loader's search path and under the toolkit's usual prefix
+  /// (findNvJitLink). Fails with notFound and one sentence.
   static Result<std::shared_ptr<const CubinAssembler>> find();
   ~CubinAssembler();
 

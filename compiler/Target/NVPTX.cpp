@@ -15,6 +15,7 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/OptBisect.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
@@ -102,6 +103,21 @@ void keepPlaces(ModuleOp lowered) {
   }
 }
 
+/// Leaves out of code generation what finds next to nothing behind optimise(): straight-line strength reduction,
+/// reassociation, and the CSE that cleans up behind each. Of the PTX one instruction in a thousand went by them, and
+/// ptxas makes as much of it either way. Loop strength reduction and the CSE behind it stay: without, ptxas unrolls.
+class CodegenGate final : public llvm::OptPassGate {
+public:
+  bool isEnabled() const override { return true; }
+  bool shouldRunPass(StringRef pass, StringRef) const override {
+    beforeLoops &= pass != "Loop Strength Reduction";
+    return !beforeLoops || (pass != "slsr" && pass != "nary-reassociate" && pass != "early-cse");
+  }
+
+private:
+  mutable bool beforeLoops = true;
+};
+
 /// LLVM IR as text, with its line information only if it was asked for.
 std::string textOf(const llvm::Module &module, bool keepLines) {
   std::string text;
@@ -154,7 +170,9 @@ FailureOr<NVPTXOutput> emitNVPTX(ModuleOp lowered, const TargetInfo &target, con
       triple, chip, isa, llvm::TargetOptions(), std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Default));
 
   keepPlaces(lowered);
+  CodegenGate gate;
   llvm::LLVMContext context;
+  context.setOptPassGate(gate);
   std::unique_ptr<llvm::Module> module = translateModuleToLLVMIR(lowered, context, "interlock");
   if (!module)
     return failure();

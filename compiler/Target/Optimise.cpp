@@ -4,7 +4,6 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
-#include "llvm/Transforms/Scalar/GVN.h"
 #include "llvm/Transforms/Scalar/IndVarSimplify.h"
 #include "llvm/Transforms/Scalar/LICM.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
@@ -24,7 +23,6 @@ llvm::FunctionPassManager optimisations() {
     return llvm::InstCombinePass(llvm::InstCombineOptions().setMaxIterations(1).setVerifyFixpoint(false));
   };
   llvm::FunctionPassManager passes;
-  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(instCombine());
   llvm::LoopPassManager rotate;
@@ -33,10 +31,11 @@ llvm::FunctionPassManager optimisations() {
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(rotate), /*UseMemorySSA=*/true));
   passes.addPass(llvm::SimplifyCFGPass());
   llvm::LoopPassManager unroll;
-  unroll.addPass(llvm::IndVarSimplifyPass());
+  // Unrolled first: a loop that is gone has no induction variable to simplify.
   unroll.addPass(llvm::LoopFullUnrollPass());
+  unroll.addPass(llvm::IndVarSimplifyPass());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(unroll)));
-  passes.addPass(llvm::GVNPass());
+  passes.addPass(llvm::EarlyCSEPass());
   passes.addPass(instCombine());
   llvm::LoopPassManager hoist;
   hoist.addPass(llvm::LICMPass(llvm::LICMOptions()));

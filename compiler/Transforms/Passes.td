@@ -30,6 +30,26 @@ def ExpandStages : Pass<"ep-expand-stages", "mlir::ModuleOp"> {
                            "interlock::ep::EPDialect"];
 }
 
+def InlineTemplates : Pass<"ep-inline-templates", "mlir::ModuleOp"> {
+  let summary = "Inline every call of a template's functions, and drop the functions";
+  let description = [{
+    Afterwards a kernel is one function. MLIR's own inliner decides by a call graph, which it brings up to date after each
+    function: twice the work of the inlining itself, where everything is to be inlined anyway. A function that calls
+    itself is refused.
+
+    ```mlir
+    func.func private @twice(%a: i32) -> i32 {…}
+    func.func @kernel(%a: i32) attributes {ep.kernel, …} {
+      %b = func.call @twice(%a) : (i32) -> i32
+    }
+    // becomes
+    func.func @kernel(%a: i32) attributes {ep.kernel, …} {
+      %b = arith.addi %a, %a : i32
+    }
+    ```
+  }];
+}
+
 def LowerTiles : Pass<"ep-lower-tiles", "mlir::func::FuncOp"> {
   let summary = "Turn ep.for_each_tile into a strided loop, or into a loop fed by a hand-off from the cluster's leader";
   let description = [{

@@ -1,6 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 #include "compiler/Transforms/ScopeProgram.h"
 
+#include "analysis/ScopeModel/Actors.h"
 #include "compiler/Transforms/ScopeEvents.h"
 #include "dialects/EP/EP.h"
 
@@ -21,7 +22,7 @@ using scope::Actor;
 using scope::Event;
 using scope::EventKind;
 
-/// What a condition tells of the thread that finds it true, or false. Thread, warp and lane n are n + 1 of an actor.
+/// What a condition tells of the thread that finds it true, or false.
 class Roles {
 public:
   explicit Roles(uint32_t warpWidth) : warpWidth(warpWidth) {}
@@ -59,33 +60,17 @@ private:
     }
     if (!equal)
       return false;
+    std::optional<Actor::Threads> threads;
     if (isa_and_nonnull<ep::ThreadIdOp>(of))
-      narrow(actor, Actor::Threads::one, uint32_t(which) + 1);
+      threads = Actor::Threads::one;
     else if (isa_and_nonnull<ep::WarpIdOp>(of))
-      narrow(actor, Actor::Threads::warp, uint32_t(which) + 1);
+      threads = Actor::Threads::warp;
     else if (isa_and_nonnull<ep::LaneIdOp>(of))
-      narrow(actor, Actor::Threads::lanes, uint32_t(which) + 1);
-    else
-      return false;
-    return true;
+      threads = Actor::Threads::lanes;
+    if (threads)
+      narrow(actor, *threads, uint32_t(which), warpWidth);
+    return threads.has_value();
   }
-  void narrow(Actor &actor, Actor::Threads threads, uint32_t which) const {
-    using Threads = Actor::Threads;
-    if (actor.threads == Threads::one)
-      return;
-    bool warpAndLane = (actor.threads == Threads::warp && threads == Threads::lanes) ||
-                       (actor.threads == Threads::lanes && threads == Threads::warp);
-    if (warpAndLane) {
-      uint32_t warp = threads == Threads::warp ? which : actor.which,
-               lane = threads == Threads::warp ? actor.which : which;
-      actor.which = (warp - 1) * warpWidth + lane;
-      actor.threads = Threads::one;
-    } else if (threads == Threads::one || actor.threads == Threads::all) {
-      actor.threads = threads;
-      actor.which = which;
-    }
-  }
-
   uint32_t warpWidth;
 };
 

@@ -2,6 +2,7 @@
 #include "compiler/Transforms/TemplatePreamble.h"
 
 #include "runtime/Spec/LocalKernels.h"
+#include "runtime/Spec/TileTables.h"
 #include "runtime/Spec/WindowLayout.h"
 
 #include <fmt/format.h>
@@ -44,8 +45,6 @@ std::string_view mlirType(DType dtype) {
 }
 
 constexpr uint32_t packetBytes = 16;
-/// Packets that a lane keeps in flight; the templates spell them out.
-constexpr uint32_t packetsPerLane = 4;
 
 void addLayer(Preamble &p, const LayerSpec &layer) {
   p.integer("ranks", layer.ranks, 32);
@@ -95,7 +94,8 @@ void addGeometry(Preamble &p, const KernelSpec &spec, const TargetInfo &target) 
   const LayerSpec &layer = spec.layer;
   bool combine = spec.kernel == KernelKind::combine;
   uint32_t packets = static_cast<uint32_t>((combine ? combineRowBytes(layer) : rowBytes(layer)) / packetBytes);
-  uint32_t segmentPackets = packetsPerLane * target.warpWidth;
+  uint32_t lanePackets = packetsPerLane(spec.kernel, layer), batch = combineBatch(layer);
+  uint32_t segmentPackets = lanePackets * target.warpWidth;
   uint32_t segments = (packets + segmentPackets - 1) / segmentPackets;
   uint32_t tile = spec.tileTokens, warps = spec.blockThreads / target.warpWidth;
   // combine: so many warps share a token
@@ -116,14 +116,25 @@ void addGeometry(Preamble &p, const KernelSpec &spec, const TargetInfo &target) 
   // dispatch: a token's segments and one item more for its meta row
   p.integer("items_per_token", segments + 1, 32);
   p.integer("warps_per_token", warpsPerToken, 32);
+  // combine: contributions that are loaded together, and whether that is all that a token can have
+  p.integer("batch", batch, 32);
+  p.flag("one_batch", (layer.expertRows ? layer.topk : std::min(layer.topk, layer.ranks)) <= batch);
+  // combine: lanes that list a token's contributions, as a number and as their bits, and tokens that a warp lists at a
+  // time
+  uint32_t lanesPerToken = std::bit_ceil(layer.topk), listed = tokensListed(layer, target.warpWidth);
+  p.integer("lanes_per_token", lanesPerToken, 32);
+  p.integer("token_lanes", (uint64_t(1) << lanesPerToken) - 1, 64);
+  p.integer("tokens_listed", listed, 32);
+  p.integer("table_rows", listed * layer.topk, 32);
+  p.integer("last_listed", layer.topk - 1, 32);
   // bytes of the tables in shared memory
   p.integer("ranks_bytes", uint64_t(layer.ranks) * 4, 64);
   uint32_t groups = (tile + target.warpWidth - 1) / target.warpWidth;
   p.integer("group_counts_bytes", uint64_t(groups) * layer.ranks * 4, 64);
   p.integer("tile_masks_bytes", uint64_t(tile) * 8, 64);
   p.integer("tile_slots_bytes", uint64_t(tile) * layer.ranks * 4, 64);
-  p.integer("warps_rows_bytes", uint64_t(warps) * layer.topk * 8, 64);
-  p.integer("warps_weights_bytes", uint64_t(warps) * layer.topk * 4, 64);
+  p.integer("warps_rows_bytes", uint64_t(warps) * listed * layer.topk * 8, 64);
+  p.integer("warps_weights_bytes", uint64_t(warps) * listed * layer.topk * 4, 64);
 }
 
 /// What all local kernels know, and local.mlir with them.

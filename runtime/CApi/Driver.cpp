@@ -65,6 +65,7 @@ Result<std::unique_ptr<Driver>> openDriver(const ilk_driver_options &options) {
   emulator.residency = options.residency;
   emulator.seed = options.seed;
   emulator.modules = modules;
+  emulator.disassembler = pluginDisassembler();
   return openEmulator(emulator);
 }
 

@@ -44,7 +44,7 @@ ilk_status ilk_kernel_compile(ilk_cache *cache, const ilk_source_kernel *source,
     ILK_RETURN_IF_ERROR(require("a cache and a place for the kernel", cache, kernel));
     ILK_ASSIGN_OR_RETURN(ilk_source_kernel given, read("ilk_source_kernel", source));
     ILK_ASSIGN_OR_RETURN(SourceKernel wanted, kernelOf(given));
-    SourceOptions options{given.nvrtc_path ? given.nvrtc_path : ""};
+    SourceOptions options{given.nvrtc_path ? given.nvrtc_path : "", given.hiprtc_path ? given.hiprtc_path : ""};
     ILK_ASSIGN_OR_RETURN(CompiledSource made, compileSource(*cache->kernels, wanted, options));
     *kernel = new ilk_kernel{std::move(made)};
     return {};

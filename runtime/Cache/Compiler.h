@@ -8,9 +8,16 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace interlock {
+
+/// A code object for AMD GPUs as assembly.
+struct Disassembly {
+  std::string target; ///< "amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-"
+  std::string text;   ///< what analysis/AMDGCN and LLVM's assembler read
+};
 
 class Compiler {
 public:
@@ -21,6 +28,8 @@ public:
   /// The named parts, by name; one that could not be made is missing. Any thread may call it.
   virtual Result<std::map<std::string, std::string>> compile(const KernelSpec &spec,
                                                              const std::vector<std::string> &parts) = 0;
+  /// As the function below. A compiler that cannot says so with `notFound`.
+  virtual Result<std::vector<Disassembly>> disassemble(std::string_view object, const std::string &chip);
 };
 
 struct PluginOptions {
@@ -40,7 +49,15 @@ struct ModuleText {
 Result<std::map<std::string, std::string>> compileModule(const PluginOptions &options, const ModuleText &module,
                                                          const std::vector<std::string> &parts);
 
-/// The compiler plugin. It is loaded by the first call that needs it, so making one cannot fail.
+/// The code objects in an ELF file, an offload bundle or a program with one inside, by the compiler plugin: those for
+/// `chip`, or all if it is empty; at least one. Any bytes may be given.
+Result<std::vector<Disassembly>> disassemble(const PluginOptions &options, std::string_view object,
+                                             const std::string &chip = {});
+
+/// Loads the compiler plugin, to find out whether it can be: its identity is known without that.
+Status loadPlugin(const PluginOptions &options);
+
+/// The compiler plugin. It is loaded by the first call that compiles or disassembles, so making one cannot fail.
 std::shared_ptr<Compiler> makePluginCompiler(const PluginOptions &options);
 
 } // namespace interlock

@@ -1,8 +1,6 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 #include "runtime/Cache/ForkGate.h"
 
-#include "interlock/spec.hpp"
-
 #include <pthread.h>
 
 namespace interlock {
@@ -43,12 +41,9 @@ void afterForkInChild() {
 } // namespace
 
 void ForkGate::watch() {
-  // Tables that are made at their first use, perhaps outside the gate: a child of a fork in that moment would wait for
-  // ever for a thread that it does not have.
-  (void)targets();
-  (void)models();
-  static const int watching = pthread_atfork(beforeFork, afterForkInParent, afterForkInChild);
-  (void)watching;
+  // Not a static object's initialisation: this one a child begins anew if its parent was forked in the middle of it.
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, [] { pthread_atfork(beforeFork, afterForkInParent, afterForkInChild); });
 }
 
 ForkGate::ForkGate() {

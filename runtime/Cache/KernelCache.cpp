@@ -332,6 +332,8 @@ std::vector<std::string> KernelCache::notes() const { return current().log.allNo
 
 CacheCounters KernelCache::counters() const { return current().log.counters(); }
 
+std::shared_ptr<Compiler> KernelCache::compiler() const { return current().options.compiler; }
+
 const DiskStore *KernelCache::disk() const {
   State &my = current();
   return my.store ? &*my.store : nullptr;

@@ -62,6 +62,8 @@ public:
   /// Parts of the report.
   std::vector<std::string> notes() const;
   CacheCounters counters() const;
+  /// What makes kernels on a miss; may be null.
+  std::shared_ptr<Compiler> compiler() const;
   /// The disk cache, or null if it is off.
   const DiskStore *disk() const;
 

@@ -3,15 +3,20 @@
 // Loads libinterlock_compiler.so when it is needed, and speaks its C interface.
 #include "runtime/Cache/Compiler.h"
 
+#include "interlock/device.hpp"
+
 #include "runtime/Cache/Digest.h"
 #include "runtime/Cache/ForkGate.h"
 #include "runtime/Spec/CompilerPlugin.h"
+#include "runtime/Spec/OwnFile.h"
+#include "runtime/Spec/PluginIdentity.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
@@ -19,7 +24,6 @@
 #include <sstream>
 
 #include <dlfcn.h>
-#include <link.h>
 
 namespace interlock {
 namespace {
@@ -31,34 +35,20 @@ struct Plugin {
   decltype(&ilk_compiler_abi) abi = nullptr;
   decltype(&ilk_compiler_identity) identity = nullptr;
   decltype(&ilk_compiler_compile) compile = nullptr;
+  decltype(&ilk_compiler_disassemble) disassemble = nullptr;
   decltype(&ilk_compiler_output_part) part = nullptr;
   decltype(&ilk_compiler_output_error) error = nullptr;
   decltype(&ilk_compiler_output_free) release = nullptr;
 };
 
-/// The file that this code was linked into. The loader knows the main program only by the name that it was called by,
-/// which is no path when the shell found it on PATH, and leaves its link map's name empty.
-fs::path ownFile(std::error_code &error) {
-  Dl_info self{};
-  void *extra = nullptr;
-  if (!dladdr1(reinterpret_cast<void *>(&ownFile), &self, &extra, RTLD_DL_LINKMAP) || !extra)
-    return fs::canonical("/proc/self/exe", error);
-  const char *name = static_cast<const link_map *>(extra)->l_name;
-  return fs::canonical(name && *name ? name : "/proc/self/exe", error);
-}
-
 /// Where the plugin may lie: beside what this code was linked into, in ../lib of that, or on the loader's path.
 std::vector<std::string> candidates(const std::string &path) {
   if (!path.empty())
     return {path};
-  std::vector<std::string> places;
-  std::error_code error;
-  fs::path folder = ownFile(error).parent_path();
-  if (!error) {
-    places.push_back((folder / libraryName).string());
-    places.push_back((folder.parent_path() / "lib" / libraryName).string());
-  }
-  places.push_back(libraryName);
+  std::vector<std::string> places = placesBesideOwnFile(libraryName, "lib");
+  constexpr std::array names = {libraryName};
+  auto found = findVendorLibrary(names);
+  places.push_back(found ? found->path : libraryName);
   return places;
 }
 
@@ -89,14 +79,12 @@ public:
 
   Result<std::string> identity() override {
     ForkGate gate;
-    ILK_ASSIGN_OR_RETURN(const Plugin *plugin, load());
-    // Asked for only here, since the plugin looks for its assembler to answer.
-    const char *stated = plugin->identity();
-    nlohmann::json json = nlohmann::json::parse(stated ? stated : "", nullptr, false);
+    ILK_ASSIGN_OR_RETURN(std::string stated, statedIdentity());
+    nlohmann::json json = nlohmann::json::parse(stated, nullptr, false);
     if (!json.is_object())
       return makeError(Code::unsupported, fmt::format("expected a compiler plugin to state its identity as a JSON "
                                                       "object, got '{}': the plugin of this library's version would do",
-                                                      stated ? stated : ""));
+                                                      stated));
     if (options.templateDir.empty() && options.lineFile.empty())
       return stated;
     if (!options.templateDir.empty()) {
@@ -124,6 +112,33 @@ public:
     return compile(request, parts);
   }
 
+  /// Whether there is one that can be loaded and is what its file says.
+  Status loads() {
+    ForkGate gate;
+    ILK_RETURN_IF_ERROR(statedIdentity());
+    ILK_RETURN_IF_ERROR(load());
+    return {};
+  }
+
+  Result<std::vector<Disassembly>> disassemble(std::string_view object, const std::string &chip) override {
+    ForkGate gate;
+    ILK_ASSIGN_OR_RETURN(const Plugin *plugin, load());
+    ilk_compiler_disassembly request{sizeof(request), object.data(), object.size(),
+                                     chip.empty() ? nullptr : chip.c_str()};
+    ilk_compiler_output *raw = nullptr;
+    int32_t failed = plugin->disassemble(&request, &raw);
+    std::unique_ptr<ilk_compiler_output, decltype(plugin->release)> output(raw, plugin->release);
+    if (failed)
+      return makeError(Code::badInput, plugin->error(output.get()));
+    size_t size = 0;
+    const char *bytes = plugin->part(output.get(), "objects", &size);
+    nlohmann::json objects = nlohmann::json::parse(std::string_view(bytes ? bytes : "", size), nullptr, false);
+    std::vector<Disassembly> made;
+    for (const nlohmann::json &each : objects)
+      made.push_back({each.value("target", ""), each.value("asm", "")});
+    return made;
+  }
+
 private:
   /// `request` says what to compile; the rest of it is filled in here.
   Result<std::map<std::string, std::string>> compile(ilk_compiler_request &request,
@@ -149,8 +164,31 @@ private:
     return made;
   }
 
+  /// Its file's notes tell; only where they do not it is loaded for that.
+  Result<std::string> statedIdentity() {
+    std::lock_guard lock(mutex);
+    if (!toldByFile.empty())
+      return toldByFile;
+    std::error_code error;
+    std::vector<std::string> places = candidates(options.path);
+    auto first = std::find_if(places.begin(), places.end(), [&](auto &place) { return fs::exists(place, error); });
+    if (auto told = !plugin && first != places.end() ? identityOfPluginFile(*first) : std::nullopt)
+      return toldByFile = *told;
+    ILK_ASSIGN_OR_RETURN(const Plugin *loaded, loadUnderLock());
+    return statedBy(*loaded);
+  }
+
+  static std::string statedBy(const Plugin &plugin) {
+    const char *stated = plugin.identity();
+    return stated ? stated : "";
+  }
+
   Result<const Plugin *> load() {
     std::lock_guard lock(mutex);
+    return loadUnderLock();
+  }
+
+  Result<const Plugin *> loadUnderLock() {
     if (plugin)
       return &*plugin;
     std::string why;
@@ -172,15 +210,22 @@ private:
       function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
       return function != nullptr;
     };
-    bool complete = resolve(found.abi, "ilk_compiler_abi") && resolve(found.identity, "ilk_compiler_identity") &&
-                    resolve(found.compile, "ilk_compiler_compile") && resolve(found.part, "ilk_compiler_output_part") &&
-                    resolve(found.error, "ilk_compiler_output_error") &&
-                    resolve(found.release, "ilk_compiler_output_free");
+    bool complete =
+        resolve(found.abi, "ilk_compiler_abi") && resolve(found.identity, "ilk_compiler_identity") &&
+        resolve(found.compile, "ilk_compiler_compile") && resolve(found.disassemble, "ilk_compiler_disassemble") &&
+        resolve(found.part, "ilk_compiler_output_part") && resolve(found.error, "ilk_compiler_output_error") &&
+        resolve(found.release, "ilk_compiler_output_free");
     if (!complete || found.abi() != ILK_COMPILER_ABI)
       return makeError(Code::unsupported,
                        fmt::format("expected a compiler plugin of interface {}, got {}: the plugin of this "
                                    "library's version would do",
                                    ILK_COMPILER_ABI, complete ? std::to_string(found.abi()) : "an incomplete one"));
+    // Keys were made of what the file told: what this one makes must not stand under them.
+    if (!toldByFile.empty() && statedBy(found) != toldByFile)
+      return makeError(Code::unsupported,
+                       fmt::format("expected the compiler plugin {}, got {}: it was replaced while this process used "
+                                   "it, and a new process would do",
+                                   toldByFile, statedBy(found)));
     plugin = std::move(found);
     return &*plugin;
   }
@@ -188,13 +233,34 @@ private:
   PluginOptions options;
   std::mutex mutex;
   std::optional<Plugin> plugin;
+  std::string toldByFile; ///< the identity that this process works with, if the plugin's file told it
 };
 
 } // namespace
 
+Result<std::vector<Disassembly>> Compiler::disassemble(std::string_view, const std::string &) {
+  return makeError(Code::notFound, "expected a compiler that can disassemble code objects, got one that cannot: the "
+                                   "compiler plugin would do");
+}
+
 Result<std::map<std::string, std::string>> compileModule(const PluginOptions &options, const ModuleText &module,
                                                          const std::vector<std::string> &parts) {
   return PluginCompiler(options).compile(module, parts);
+}
+
+Result<std::vector<Disassembly>> disassemble(const PluginOptions &options, std::string_view object,
+                                             const std::string &chip) {
+  return PluginCompiler(options).disassemble(object, chip);
+}
+
+Status loadPlugin(const PluginOptions &options) { return PluginCompiler(options).loads(); }
+
+Disassembler pluginDisassembler(const std::string &path) {
+  auto compiler = std::make_shared<PluginCompiler>(PluginOptions{.path = path});
+  return [compiler](std::string_view object, std::string_view chip) -> Result<std::string> {
+    ILK_ASSIGN_OR_RETURN(std::vector<Disassembly> made, compiler->disassemble(object, std::string(chip)));
+    return made.empty() ? std::string() : std::move(made.front().text);
+  };
 }
 
 std::shared_ptr<Compiler> makePluginCompiler(const PluginOptions &options) {

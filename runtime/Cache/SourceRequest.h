@@ -16,11 +16,11 @@ struct SourceRequest {
   std::string form;
   std::string target; ///< a chip of targets()
   std::string what;   ///< in messages: "kernel `add` of add.cu"
-  /// The compiler's name, under which a directory remembers the last one that wrote there: "cuda".
+  /// The compiler's name, under which a directory remembers the last one that wrote there: "cuda", "hip".
   std::string toolchain;
   /// What the key needs to know of the compiler. Fails if there is none; then what is cached can still be used.
   std::function<Result<std::string>()> identity;
-  /// The parts ptx, cubin (may be missing) and meta.
+  /// The parts ptx, cubin (may be missing) and meta; for AMD's chips asm, hsaco and meta.
   std::function<Result<std::map<std::string, std::string>>()> compile;
 };
 

@@ -2,6 +2,7 @@
 //
 // The Driver interface on the emulator. The machine is not thread safe, so one lock stands around it.
 #include "interlock/device.hpp"
+#include "interlock/spec.hpp"
 
 #include "analysis/Emulator/Machine.h"
 #include "runtime/Driver/HandleTable.h"
@@ -60,7 +61,8 @@ struct Window {
 
 class EmulatorDriver final : public Driver {
 public:
-  explicit EmulatorDriver(std::unique_ptr<emu::Machine> machine) : machine(std::move(machine)) {}
+  EmulatorDriver(std::unique_ptr<emu::Machine> machine, EmulatorLoads loads, Disassembler disassembler)
+      : machine(std::move(machine)), loads(loads), disassembler(std::move(disassembler)) {}
 
   /// A call of the machine under the lock, with its error converted.
   template <typename Call> auto locked(Call call) const -> decltype(convert(call())) {
@@ -161,7 +163,13 @@ public:
 
   Result<KernelId> load(uint32_t device, const KernelImage &image) override {
     LoadedKernel loaded;
-    ILK_ASSIGN_OR_RETURN(loaded.module, locked([&] { return machine->load(device, image.text, image.entry); }));
+    std::string made;
+    std::string_view text = image.text;
+    if (loads == EmulatorLoads::binary || text.empty()) {
+      ILK_ASSIGN_OR_RETURN(made, disassembled(image));
+      text = made;
+    }
+    ILK_ASSIGN_OR_RETURN(loaded.module, locked([&] { return machine->load(device, text, image.entry); }));
     auto kernel = locked([&] { return machine->kernel(loaded.module, image.entry); });
     if (!kernel) {
       (void)locked([&] { return machine->unload(loaded.module); });
@@ -227,6 +235,20 @@ public:
   }
 
 private:
+  /// A code object as the assembly that the machine reads.
+  Result<std::string> disassembled(const KernelImage &image) const {
+    if (image.binary.empty())
+      return makeError(Code::badInput, fmt::format("expected a text or a binary of kernel {}, got neither that can be "
+                                                   "loaded here",
+                                                   image.entry));
+    if (!disassembler)
+      return makeError(Code::badInput,
+                       fmt::format("expected a text of kernel {}, got a binary alone: an emulator with a "
+                                   "disassembler would do",
+                                   image.entry));
+    return disassembler(image.binary, machine->options().chip);
+  }
+
   uint32_t residency() const {
     uint32_t bound = machine->options().residency;
     return bound ? bound : defaultResidency;
@@ -240,6 +262,8 @@ private:
   mutable std::mutex mutex;
   std::map<DeviceAddress, std::vector<std::shared_ptr<const HostWindow>>> mapped; ///< outlives the machine
   std::unique_ptr<emu::Machine> machine;
+  EmulatorLoads loads;
+  Disassembler disassembler;
   HandleTable<KernelId, LoadedKernel> kernels{"kernel"};
   HandleTable<WindowId, Window> windows{"window"};
 };
@@ -255,8 +279,15 @@ Result<std::unique_ptr<Driver>> openEmulator(const EmulatorOptions &options) {
   if (options.memory == EmulatorMemory::cached)
     machineOptions.memory = emu::MemoryMode::cached;
   ILK_ASSIGN_OR_RETURN(std::unique_ptr<emu::Machine> machine, convert(emu::Machine::create(machineOptions)));
-  return std::unique_ptr<Driver>(
-      std::make_unique<ModuleCache>(std::make_unique<EmulatorDriver>(std::move(machine)), options.modules));
+  if (options.loads == EmulatorLoads::binary) {
+    ILK_ASSIGN_OR_RETURN(TargetInfo target, findTarget(options.target));
+    if (!target.isAMD() || !options.disassembler)
+      return makeError(Code::badInput, fmt::format("expected an AMD chip and a disassembler to load binaries in the "
+                                                   "emulator, got {}",
+                                                   target.isAMD() ? "no disassembler" : options.target));
+  }
+  auto driver = std::make_unique<EmulatorDriver>(std::move(machine), options.loads, options.disassembler);
+  return std::unique_ptr<Driver>(std::make_unique<ModuleCache>(std::move(driver), options.modules));
 }
 
 } // namespace interlock

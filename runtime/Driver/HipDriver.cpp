@@ -4,6 +4,7 @@
 #include "interlock/device.hpp"
 
 #include "interlock/spec.hpp"
+#include "runtime/Driver/CodeObject.h"
 #include "runtime/Driver/HandleTable.h"
 #include "runtime/Driver/HipApi.h"
 #include "runtime/Driver/MappedWindows.h"
@@ -67,8 +68,11 @@ Result<std::string> targetFor(const std::string &chip, const std::string &gpu) {
   return makeError(Code::unsupported, fmt::format("{} is a {}: {} would do", gpu, chip, known));
 }
 
-/// The size of the kernel's parameters, from the metadata in its assembly; 0 if there is none.
-size_t kernargBytesOf(std::string_view text) {
+/// The size of the kernel's parameters, from the metadata of its code object or in its assembly; 0 if there is none.
+size_t parameterBytesOf(const KernelImage &image) {
+  if (auto kernel = kernelOfObject(image.binary, image.entry))
+    return kernel->parameterBytes;
+  const std::string_view text = image.text;
   constexpr std::string_view key = ".kernarg_segment_size:";
   size_t at = text.find(key), bytes = 0;
   if (at == std::string_view::npos)
@@ -225,7 +229,7 @@ public:
           Code::badInput,
           fmt::format("expected a code object of {}, got its text alone: HIP assembles none", image.entry));
     Current current(*this, device);
-    KernelState state{device, nullptr, nullptr, kernargBytesOf(image.text)};
+    KernelState state{device, nullptr, nullptr, parameterBytesOf(image)};
     if (HipResult result = api->moduleLoad(&state.module, image.binary.data()); result != success)
       return tl::unexpected(api->error(
           fmt::format("load the code object of {} on {}", image.entry, devices[device].info.name).c_str(), result));

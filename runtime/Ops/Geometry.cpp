@@ -11,20 +11,23 @@
 namespace interlock {
 
 namespace {
-/// What the templates do with a tile: a warp takes four packets a lane at a time, and a dispatch one item more per
+/// What the templates do with a tile: a warp takes some packets a lane at a time, and a dispatch one item more per
 /// token for its meta row.
-constexpr uint32_t laneBytes = 4 * 16;
+constexpr uint32_t packetBytes = 16;
 /// Lanes of a warp; a chip that is not known is refused elsewhere.
 uint32_t warpWidthOf(const std::string &chip) {
   Result<TargetInfo> target = findTarget(chip);
   return target ? target->warpWidth : 32;
 }
-/// Tokens per tile at most: beyond these nothing was gained. Few CTAs of a dispatch over a link have a tile each, as
-/// far as the tables go: giving out slots makes the warps meet, once a tile. More of them are faster side by side.
-constexpr uint32_t claimedTile = 8, dispatchTile = 32, combineTile = 16, linkDispatchTile = 16, linkCombineTile = 32;
+/// Tokens per tile at most: beyond these nothing was gained. Few CTAs over a link have a tile each, as far as the
+/// tables go: a dispatch's warps meet once a tile to give out slots, and a combine's warps ask for their next token's
+/// lists within a tile. More CTAs of a dispatch are faster side by side.
+constexpr uint32_t claimedTile = 8, dispatchTile = 32, combineTile = 32, linkDispatchTile = 16;
 /// A rank alone on its device sends to others over a link, which few multiprocessors fill: more of them win little or
 /// lose (bench/results/two_gpus.json). Few tokens are bound by latency, and take more.
-constexpr uint32_t linkDispatchCtas = 14, linkCombineCtas = 24, linkLatencyCtas = 32, linkLatencyTokens = 1024;
+constexpr uint32_t linkDispatchCtas = 14, linkCombineCtas = 16, linkLatencyCtas = 64, linkLatencyTokens = 1024;
+/// A warp has two items at least once there are some warps: more threads only make the barriers of a short tile slower.
+constexpr uint32_t itemsPerWarp = 2, severalWarps = 8;
 /// A dispatch of many tokens is bound by memory and gains nothing from more threads; a short one and a combine hide
 /// their latency with them.
 constexpr uint32_t leastThreads = 128, streamingThreads = 512, mostThreads = 1024, streamingTokens = 16;
@@ -53,20 +56,22 @@ LaunchGeometry defaultGeometry(const LayerSpec &layer, KernelKind kind, uint32_t
                                                                  : linkDispatchCtas);
   uint32_t ctas = asked.grid ? asked.grid : share, tokensPerCta = std::max(1u, ceilDiv(layer.maxTokens, ctas));
   if (!asked.tileTokens) {
-    uint32_t most = combine                            ? (overLink ? linkCombineTile : combineTile)
-                    : schedule != Schedule::gridStride ? claimedTile
-                    : !overLink                        ? dispatchTile
-                    : ctas <= linkDispatchCtas         ? mostTokens(layer)
-                                                       : linkDispatchTile;
+    uint32_t most = schedule != Schedule::gridStride ? (combine ? combineTile : claimedTile)
+                    : !overLink                      ? (combine ? combineTile : dispatchTile)
+                    : combine                        ? maxTileTokens
+                    : ctas <= linkDispatchCtas       ? mostTokens(layer)
+                                                     : linkDispatchTile;
     asked.tileTokens = std::min(tokensPerCta, most);
   }
   if (!asked.blockThreads) {
     uint32_t width = warpWidthOf(device.target);
     uint64_t row = combine ? combineRowBytes(layer) : rowBytes(layer);
-    uint64_t items = uint64_t(asked.tileTokens) * (ceilDiv(row, width * laneBytes) + (combine ? 0 : 1));
+    uint64_t items = uint64_t(asked.tileTokens) *
+                     (ceilDiv(row, width * packetsPerLane(kind, layer) * packetBytes) + (combine ? 0 : 1));
     bool streaming = !combine && !overLink && tokensPerCta > streamingTokens;
     uint32_t most = streaming ? streamingThreads : mostThreads;
-    asked.blockThreads = uint32_t(std::clamp<uint64_t>(std::bit_ceil(width * items), leastThreads, most));
+    uint64_t warps = std::max(ceilDiv(items, itemsPerWarp), uint32_t(std::min<uint64_t>(items, severalWarps)));
+    asked.blockThreads = uint32_t(std::clamp<uint64_t>(std::bit_ceil(width * warps), leastThreads, most));
   }
   if (!asked.grid) {
     uint64_t tiles = std::max<uint64_t>(1, (uint64_t(layer.maxTokens) + asked.tileTokens - 1) / asked.tileTokens);

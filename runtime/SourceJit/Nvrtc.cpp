@@ -3,7 +3,7 @@
 // NVRTC's C interface, as far as it is used.
 #include "runtime/SourceJit/Nvrtc.h"
 
-#include "runtime/Cache/Digest.h"
+#include "runtime/SourceJit/VendorBuild.h"
 #include "runtime/Spec/VendorLibrary.h"
 
 #include <fmt/format.h>
@@ -12,8 +12,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <mutex>
 #include <regex>
 
@@ -36,21 +34,14 @@ template <typename Fn> bool resolve(void *library, const char *symbol, Fn &funct
   return function != nullptr;
 }
 
-std::string buildOf(const std::string &file) {
-  if (std::string id = buildIdOfFile(file); !id.empty())
-    return id;
-  std::ifstream stream(file, std::ios::binary);
-  return digestOf(std::string{std::istreambuf_iterator<char>(stream), {}});
-}
-
 /// The library and the headers that are built into its companion, which lies beside it.
 std::string identityOf(const fs::path &library) {
-  nlohmann::json builds = {{library.filename().string(), buildOf(library.string())}};
+  nlohmann::json builds = {{library.filename().string(), buildOfFile(library.string())}};
   std::error_code error;
   for (fs::directory_iterator at(fs::canonical(library, error).parent_path(), error), end; !error && at != end;
        at.increment(error))
     if (std::string name = at->path().filename().string(); name.rfind("libnvrtc-builtins.so.", 0) == 0)
-      builds[name] = buildOf(at->path().string());
+      builds[name] = buildOfFile(at->path().string());
   return builds.dump();
 }
 
@@ -64,7 +55,7 @@ constexpr std::string_view entryFile = "__nv_name_map";
 
 /// `add.cu:12: identifier "n" is undefined` of the first error in a log, or the log's first line.
 std::string firstProblem(const std::string &log, const std::string &entry) {
-  static const std::regex problem(R"(([^\n]*)\((\d+)\): (?:catastrophic )?error: ([^\n]*))");
+  const std::regex problem(R"(([^\n]*)\((\d+)\): (?:catastrophic )?error: ([^\n]*))");
   std::smatch match;
   if (std::regex_search(log, match, problem) && match[1].str() == entryFile)
     return fmt::format("the kernel that was asked for, `{}`: {}", entry, match[3].str());

@@ -13,30 +13,65 @@
 namespace interlock {
 
 namespace {
-/// Beginnings of options whose meaning lies outside of what is given (CUDA, "NVRTC", "Supported Compile Options"), and
-/// what to do instead.
+/// Beginnings of options whose meaning lies outside of what is given (CUDA, "NVRTC", "Supported Compile Options"; Clang
+/// command line reference), and what to do instead.
 struct Refused {
+  std::string_view language; ///< empty: any
   std::string_view option, instead;
 };
 constexpr Refused refused[] = {
     // clang-format off
-    {"--gpu-architecture", "the target says the chip"},
-    {"-arch",              "the target says the chip"},
-    {"--include-path",     "headers are given by name and content"},
-    {"-I",                 "headers are given by name and content"},
-    {"--pre-include",      "headers are given by name and content"},
-    {"-include",           "headers are given by name and content"},
-    {"--pch",              "precompiled headers are files"},
-    {"-pch",               "precompiled headers are files"},
-    {"--create-pch",       "precompiled headers are files"},
-    {"-create-pch",        "precompiled headers are files"},
-    {"--use-pch",          "precompiled headers are files"},
-    {"-use-pch",           "precompiled headers are files"},
-    {"--time",             "it writes a file"},
-    {"-time",              "it writes a file"},
-    {"--fdevice-time-trace", "it writes a file"},
-    {"-fdevice-time-trace",  "it writes a file"},
-    {"--device-time-trace",  "it writes a file"},
+    {"",     "--gpu-architecture", "the target says the chip"},
+    {"",     "-I",                 "headers are given by name and content"},
+    {"",     "-include",           "headers are given by name and content"},
+    {"cuda", "-arch",              "the target says the chip"},
+    {"cuda", "--include-path",     "headers are given by name and content"},
+    {"cuda", "--pre-include",      "headers are given by name and content"},
+    {"cuda", "--pch",              "precompiled headers are files"},
+    {"cuda", "-pch",               "precompiled headers are files"},
+    {"cuda", "--create-pch",       "precompiled headers are files"},
+    {"cuda", "-create-pch",        "precompiled headers are files"},
+    {"cuda", "--use-pch",          "precompiled headers are files"},
+    {"cuda", "-use-pch",           "precompiled headers are files"},
+    {"cuda", "--time",             "it writes a file"},
+    {"cuda", "-time",              "it writes a file"},
+    {"cuda", "--fdevice-time-trace", "it writes a file"},
+    {"cuda", "-fdevice-time-trace",  "it writes a file"},
+    {"cuda", "--device-time-trace",  "it writes a file"},
+    {"hip",  "--offload-arch",     "the target says the chip"},
+    {"hip",  "--offload=",         "the target says the chip"},
+    {"hip",  "-mcpu",              "the target says the chip"},
+    {"hip",  "-target",            "the target says the chip"},
+    {"hip",  "--target",           "the target says the chip"},
+    {"hip",  "--include",          "headers are given by name and content"},
+    {"hip",  "-imacros",           "headers are given by name and content"},
+    {"hip",  "-isystem",           "headers are given by name and content"},
+    {"hip",  "-iquote",            "headers are given by name and content"},
+    {"hip",  "-idirafter",         "headers are given by name and content"},
+    {"hip",  "-isysroot",          "headers are given by name and content"},
+    {"hip",  "-iprefix",           "headers are given by name and content"},
+    {"hip",  "-cxx-isystem",       "headers are given by name and content"},
+    {"hip",  "-stdlib++-isystem",  "headers are given by name and content"},
+    {"hip",  "-internal-",         "headers are given by name and content"},
+    {"hip",  "--sysroot",          "headers are given by name and content"},
+    {"hip",  "-resource-dir",      "headers are given by name and content"},
+    {"hip",  "--rocm-",            "the device libraries are those of hiprtc"},
+    {"hip",  "--hip-",             "the device libraries are those of hiprtc"},
+    {"hip",  "-mlink-builtin",     "the device libraries are those of hiprtc"},
+    {"hip",  "-fmodule",           "modules are files"},
+    {"hip",  "-fpch",              "precompiled headers are files"},
+    {"hip",  "-fprofile",          "profiles are files"},
+    {"hip",  "-fplugin",           "plugins are files"},
+    {"hip",  "-fpass-plugin",      "plugins are files"},
+    {"hip",  "-load",              "plugins are files"},
+    {"hip",  "-Xclang",            "it hides an option that reads or writes files"},
+    {"hip",  "-save-temps",        "it writes files"},
+    {"hip",  "--save-temps",       "it writes files"},
+    {"hip",  "-ftime-trace",       "it writes a file"},
+    {"hip",  "-fsave-optimization-record", "it writes a file"},
+    {"hip",  "-M",                 "it writes a file"},
+    {"hip",  "-o",                 "it writes a file"},
+    {"hip",  "@",                  "it reads a file"},
     // clang-format on
 };
 
@@ -50,10 +85,7 @@ bool isPlainName(std::string_view name) {
 } // namespace
 
 Status validate(const SourceKernel &kernel) {
-  ILK_ASSIGN_OR_RETURN(TargetInfo target, findTarget(kernel.target));
-  if (target.vendor != "nvptx")
-    return makeError(Code::unsupported,
-                     fmt::format("expected an NVIDIA chip for CUDA C++, got {}: sm_90a would do", kernel.target));
+  ILK_RETURN_IF_ERROR(findTarget(kernel.target));
   if (kernel.source.text.empty())
     return makeError(Code::badInput, "expected the text of a source, got an empty one");
   if (kernel.entry.empty())
@@ -71,7 +103,8 @@ Status validate(const SourceKernel &kernel) {
   }
   for (const std::string &option : kernel.options)
     for (const Refused &each : refused)
-      if (option.compare(0, each.option.size(), each.option) == 0)
+      if ((each.language.empty() || each.language == languageOf(kernel)) &&
+          option.compare(0, each.option.size(), each.option) == 0)
         return makeError(
             Code::badInput,
             fmt::format("expected options that depend on nothing but the source, got {}: {}", option, each.instead));
@@ -88,7 +121,7 @@ std::string canonicalForm(const SourceKernel &kernel) {
   nlohmann::json headers = nlohmann::json::object();
   for (const SourceText &header : kernel.headers)
     headers[header.name] = digestOf(header.text);
-  nlohmann::json form = {{"language", "cuda"},
+  nlohmann::json form = {{"language", languageOf(kernel)},
                          {"name", kernel.source.name},
                          {"source", digestOf(kernel.source.text)},
                          {"entry", kernel.entry},
@@ -98,6 +131,11 @@ std::string canonicalForm(const SourceKernel &kernel) {
                          {"contract", kernel.contract.empty() ? "" : digestOf(kernel.contract)}};
   // Names need not be UTF-8; two that differ only in what is replaced here would be two spellings of a broken name.
   return form.dump(-1, ' ', /*ensure_ascii=*/true, nlohmann::json::error_handler_t::replace);
+}
+
+std::string languageOf(const SourceKernel &kernel) {
+  Result<TargetInfo> target = findTarget(kernel.target);
+  return target && target->isAMD() ? "hip" : "cuda";
 }
 
 std::string nameOf(const SourceKernel &kernel) {

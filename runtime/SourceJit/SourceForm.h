@@ -15,6 +15,9 @@ Status validate(const SourceKernel &kernel);
 /// digest. Two kernels have the same form only if they are the same.
 std::string canonicalForm(const SourceKernel &kernel);
 
+/// The language that a target's compiler reads: "cuda" or "hip".
+std::string languageOf(const SourceKernel &kernel);
+
 /// "kernel `add` of add.cu".
 std::string nameOf(const SourceKernel &kernel);
 

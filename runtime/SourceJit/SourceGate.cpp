@@ -1,7 +1,9 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 #include "runtime/SourceJit/SourceGate.h"
 
+#include "analysis/AMDGCN/Reader.h"
 #include "analysis/Lint/Lint.h"
+#include "analysis/LintAMDGCN/Lint.h"
 #include "analysis/ScopeModel/Rules.h"
 #include "runtime/Cache/Digest.h"
 #include "runtime/SourceJit/SourceForm.h"
@@ -14,7 +16,7 @@ namespace interlock {
 
 namespace {
 /// Goes up when a rule is judged in another way under the same name.
-constexpr const char *gateVersion = "1";
+constexpr const char *gateVersion = "2";
 
 std::string sourceOf(const scope::Place &place) {
   return place.sourceLine ? fmt::format("{}:{}", place.sourceFile, place.sourceLine) : std::string();
@@ -56,15 +58,9 @@ Result<lint::Contract> contractOf(const SourceKernel &kernel) {
   return std::move(*contract);
 }
 
-Result<nlohmann::json> judge(const SourceKernel &kernel, const ptx::Module &module, const lint::Contract &contract,
-                             const std::function<Result<ptx::Module>()> &withLines) {
-  lint::Options options;
-  options.contract = contract;
-  lint::Report report = lint::check(module, options);
-  if (!report.findings.empty() || !report.waived.empty()) {
-    ILK_ASSIGN_OR_RETURN(ptx::Module lined, withLines());
-    addSources(report, lint::check(lined, options));
-  }
+namespace {
+/// The findings, or the errors among them as one refusal.
+Result<nlohmann::json> verdict(const SourceKernel &kernel, const lint::Report &report) {
   nlohmann::json findings = nlohmann::json::array();
   std::string refused;
   for (const scope::Finding &finding : report.findings) {
@@ -79,6 +75,34 @@ Result<nlohmann::json> judge(const SourceKernel &kernel, const ptx::Module &modu
   if (!refused.empty())
     return makeError(Code::compile, fmt::format("{} is not ordered: {}", nameOf(kernel), refused));
   return findings;
+}
+} // namespace
+
+Result<nlohmann::json> judge(const SourceKernel &kernel, const ptx::Module &module, const lint::Contract &contract,
+                             const std::function<Result<ptx::Module>()> &withLines) {
+  lint::Options options;
+  options.contract = contract;
+  lint::Report report = lint::check(module, options);
+  if (!report.findings.empty() || !report.waived.empty()) {
+    ILK_ASSIGN_OR_RETURN(ptx::Module lined, withLines());
+    addSources(report, lint::check(lined, options));
+  }
+  return verdict(kernel, report);
+}
+
+Result<nlohmann::json> judgeAssembly(const SourceKernel &kernel, const std::string &assembly,
+                                     const lint::Contract &contract) {
+  auto module = amdgcn::read(assembly, kernel.source.name + ".s");
+  if (!module)
+    return makeError(Code::compile, fmt::format("expected assembly of {} that can be judged, got: {}", nameOf(kernel),
+                                                module.error().str()));
+  lint::Options options;
+  options.contract = contract;
+  auto report = lint::check(*module, options);
+  if (!report)
+    return makeError(Code::compile,
+                     fmt::format("expected assembly of {} that can be judged, but {}", nameOf(kernel), report.error()));
+  return verdict(kernel, *report);
 }
 
 std::string gateIdentity() {

@@ -5,23 +5,24 @@
 
 #include "runtime/Spec/WindowLayout.h"
 #include "templates/cuda/Embedded.h"
+#include "templates/hip/Embedded.h"
 
 #include <fmt/format.h>
 
 namespace interlock {
 
 namespace {
-std::string textOf(std::string_view name) {
-  for (const templates::cuda::EmbeddedFile &file : templates::cuda::embedded())
+template <typename Files> std::string textOf(const Files &files, std::string_view name) {
+  for (const auto &file : files)
     if (file.name == name)
       return std::string(file.text);
   return {};
 }
 
-std::vector<std::string> macrosOf(const KernelSpec &spec) {
+std::vector<std::string> macrosOf(const KernelSpec &spec, const TargetInfo &target) {
   const LayerSpec &layer = spec.layer;
   const WindowLayout w = windowLayout(layer);
-  std::vector<std::string> options{"--std=c++17"};
+  std::vector<std::string> options{target.isAMD() ? "-std=c++17" : "--std=c++17"};
   auto narrow = [&](const char *name, uint64_t value) { options.push_back(fmt::format("-D{}={}", name, value)); };
   auto wide = [&](const char *name, uint64_t value) { options.push_back(fmt::format("-D{}={}ull", name, value)); };
   narrow("RANKS", layer.ranks);
@@ -59,15 +60,21 @@ std::vector<std::string> macrosOf(const KernelSpec &spec) {
 
 Result<SourceKernel> sourceOf(const KernelSpec &spec) {
   ILK_RETURN_IF_ERROR(validate(spec));
+  ILK_ASSIGN_OR_RETURN(TargetInfo target, findTarget(spec.target));
+  const auto cuda = templates::cuda::embedded();
   std::string kind(name(spec.kernel));
   SourceKernel kernel;
-  kernel.source = {kind + ".cu", textOf(kind + ".cu")};
+  // One text for both: what differs is the machine.
+  kernel.source = {kind + (target.isAMD() ? ".hip" : ".cu"), textOf(cuda, kind + ".cu")};
   if (kernel.source.text.empty())
-    return makeError(Code::unsupported,
-                     fmt::format("expected a kernel that there is CUDA C++ for, dispatch or combine, got {}", kind));
-  kernel.headers = {{"common.cuh", textOf("common.cuh")}};
+    return makeError(
+        Code::unsupported,
+        fmt::format("expected a kernel that there is CUDA and HIP C++ for, dispatch or combine, got {}", kind));
+  kernel.headers = {{"common.cuh", textOf(cuda, "common.cuh")},
+                    {"machine.cuh",
+                     target.isAMD() ? textOf(templates::hip::embedded(), "machine.cuh") : textOf(cuda, "machine.cuh")}};
   kernel.entry = "ep_" + kind;
-  kernel.options = macrosOf(spec);
+  kernel.options = macrosOf(spec, target);
   kernel.target = spec.target;
   return kernel;
 }

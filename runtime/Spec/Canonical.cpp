@@ -7,104 +7,99 @@
 
 #include <array>
 #include <charconv>
-#include <functional>
 
 namespace interlock {
 namespace {
 
+/// Plain functions, so that the table is there before anything runs: one that is made at its first use would be
+/// half-made in the child of a fork in that moment, with nobody to finish it.
 struct Field {
   std::string_view name;
-  std::function<std::string(const KernelSpec &)> get;
-  std::function<Status(KernelSpec &, std::string_view)> set;
+  std::string (*get)(const KernelSpec &);
+  Status (*set)(KernelSpec &, std::string_view field, std::string_view text);
 };
 
-template <typename Member> Field number(std::string_view name, Member member) {
-  return {name, [member](const KernelSpec &spec) { return std::to_string(member(const_cast<KernelSpec &>(spec))); },
-          [member, name](KernelSpec &spec, std::string_view text) -> Status {
+// `Member` is a lambda without captures: its type is enough to call it.
+template <typename Member> decltype(auto) memberOf(const KernelSpec &spec) {
+  return Member()(const_cast<KernelSpec &>(spec));
+}
+
+template <typename Member> constexpr Field number(std::string_view name, Member) {
+  return {name, [](const KernelSpec &spec) { return std::to_string(memberOf<Member>(spec)); },
+          [](KernelSpec &spec, std::string_view field, std::string_view text) -> Status {
             uint32_t value = 0;
             auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
             if (error != std::errc() || end != text.data() + text.size() || std::to_string(value) != text)
-              return makeError(Code::badInput, fmt::format("expected a number for {}, got '{}'", name, text));
-            member(spec) = value;
+              return makeError(Code::badInput, fmt::format("expected a number for {}, got '{}'", field, text));
+            memberOf<Member>(spec) = value;
             return {};
           }};
 }
 
-template <typename Member, typename Parse> Field named(std::string_view field, Member member, Parse parse) {
-  return {field, [member](const KernelSpec &spec) { return std::string(name(member(const_cast<KernelSpec &>(spec)))); },
-          [member, parse](KernelSpec &spec, std::string_view text) -> Status {
-            ILK_ASSIGN_OR_RETURN(member(spec), parse(text));
+template <auto parse, typename Member> constexpr Field named(std::string_view field, Member) {
+  return {field, [](const KernelSpec &spec) { return std::string(name(memberOf<Member>(spec))); },
+          [](KernelSpec &spec, std::string_view, std::string_view text) -> Status {
+            ILK_ASSIGN_OR_RETURN(memberOf<Member>(spec), parse(text));
             return {};
           }};
 }
 
-template <typename Member> Field flag(std::string_view name, Member member) {
-  return {name,
-          [member](const KernelSpec &spec) {
-            return std::string(member(const_cast<KernelSpec &>(spec)) ? "true" : "false");
-          },
-          [member, name](KernelSpec &spec, std::string_view text) -> Status {
+template <typename Member> constexpr Field flag(std::string_view name, Member) {
+  return {name, [](const KernelSpec &spec) { return std::string(memberOf<Member>(spec) ? "true" : "false"); },
+          [](KernelSpec &spec, std::string_view field, std::string_view text) -> Status {
             if (text != "true" && text != "false")
-              return makeError(Code::badInput, fmt::format("expected true or false for {}, got '{}'", name, text));
-            member(spec) = text == "true";
+              return makeError(Code::badInput, fmt::format("expected true or false for {}, got '{}'", field, text));
+            memberOf<Member>(spec) = text == "true";
             return {};
           }};
 }
 
-const std::vector<Field> &fields() {
-  static const std::vector<Field> table = {
-      named(
-          "kernel", [](KernelSpec &s) -> auto & { return s.kernel; }, parseKernelKind),
-      {"target", [](const KernelSpec &s) { return s.target; },
-       [](KernelSpec &s, std::string_view text) -> Status {
-         ILK_ASSIGN_OR_RETURN(TargetInfo target, findTarget(text));
-         s.target = std::string(target.name);
-         return {};
-       }},
-      number("ranks", [](KernelSpec &s) -> auto & { return s.layer.ranks; }),
-      number("experts", [](KernelSpec &s) -> auto & { return s.layer.experts; }),
-      number("topk", [](KernelSpec &s) -> auto & { return s.layer.topk; }),
-      number("hidden", [](KernelSpec &s) -> auto & { return s.layer.hidden; }),
-      named(
-          "dtype", [](KernelSpec &s) -> auto & { return s.layer.dtype; }, parseDType),
-      named(
-          "combine_dtype", [](KernelSpec &s) -> auto & { return s.layer.combineDType; }, parseDType),
-      number("scale_bytes", [](KernelSpec &s) -> auto & { return s.layer.scaleBytes; }),
-      number("max_tokens", [](KernelSpec &s) -> auto & { return s.layer.maxTokens; }),
-      number("capacity", [](KernelSpec &s) -> auto & { return s.layer.capacity; }),
-      flag("expert_rows", [](KernelSpec &s) -> auto & { return s.layer.expertRows; }),
-      named(
-          "schedule", [](KernelSpec &s) -> auto & { return s.schedule; }, parseSchedule),
-      number("cluster", [](KernelSpec &s) -> auto & { return s.cluster; }),
-      number("block_threads", [](KernelSpec &s) -> auto & { return s.blockThreads; }),
-      number("tile_tokens", [](KernelSpec &s) -> auto & { return s.tileTokens; }),
-      named(
-          "wait", [](KernelSpec &s) -> auto & { return s.wait; }, parseWaitStrategy),
-      number("stages", [](KernelSpec &s) -> auto & { return s.stages; }),
-      flag("programmatic", [](KernelSpec &s) -> auto & { return s.programmatic; }),
-  };
-  return table;
-}
+constexpr Field fields[] = {
+    named<parseKernelKind>("kernel", [](KernelSpec &s) -> auto & { return s.kernel; }),
+    {"target", [](const KernelSpec &s) { return s.target; },
+     [](KernelSpec &s, std::string_view, std::string_view text) -> Status {
+       ILK_ASSIGN_OR_RETURN(TargetInfo target, findTarget(text));
+       s.target = std::string(target.name);
+       return {};
+     }},
+    number("ranks", [](KernelSpec &s) -> auto & { return s.layer.ranks; }),
+    number("experts", [](KernelSpec &s) -> auto & { return s.layer.experts; }),
+    number("topk", [](KernelSpec &s) -> auto & { return s.layer.topk; }),
+    number("hidden", [](KernelSpec &s) -> auto & { return s.layer.hidden; }),
+    named<parseDType>("dtype", [](KernelSpec &s) -> auto & { return s.layer.dtype; }),
+    named<parseDType>("combine_dtype", [](KernelSpec &s) -> auto & { return s.layer.combineDType; }),
+    number("scale_bytes", [](KernelSpec &s) -> auto & { return s.layer.scaleBytes; }),
+    number("max_tokens", [](KernelSpec &s) -> auto & { return s.layer.maxTokens; }),
+    number("capacity", [](KernelSpec &s) -> auto & { return s.layer.capacity; }),
+    flag("expert_rows", [](KernelSpec &s) -> auto & { return s.layer.expertRows; }),
+    named<parseSchedule>("schedule", [](KernelSpec &s) -> auto & { return s.schedule; }),
+    number("cluster", [](KernelSpec &s) -> auto & { return s.cluster; }),
+    number("block_threads", [](KernelSpec &s) -> auto & { return s.blockThreads; }),
+    number("tile_tokens", [](KernelSpec &s) -> auto & { return s.tileTokens; }),
+    named<parseWaitStrategy>("wait", [](KernelSpec &s) -> auto & { return s.wait; }),
+    number("stages", [](KernelSpec &s) -> auto & { return s.stages; }),
+    flag("programmatic", [](KernelSpec &s) -> auto & { return s.programmatic; }),
+};
 
 } // namespace
 
 std::string canonicalForm(const KernelSpec &spec) {
   std::string text;
-  for (const Field &field : fields())
+  for (const Field &field : fields)
     text.append(field.name).append("=").append(field.get(spec)).append("\n");
   return text;
 }
 
 Result<KernelSpec> parseSpec(std::string_view canonical) {
   KernelSpec spec;
-  for (const Field &field : fields()) {
+  for (const Field &field : fields) {
     size_t end = canonical.find('\n');
     std::string_view line = canonical.substr(0, end);
     size_t equals = line.find('=');
     if (end == std::string_view::npos || equals == std::string_view::npos || line.substr(0, equals) != field.name)
       return makeError(Code::badInput,
                        fmt::format("expected a line '{}=…' of a kernel spec, got '{}'", field.name, line));
-    ILK_RETURN_IF_ERROR(field.set(spec, line.substr(equals + 1)));
+    ILK_RETURN_IF_ERROR(field.set(spec, field.name, line.substr(equals + 1)));
     canonical.remove_prefix(end + 1);
   }
   if (!canonical.empty())

@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 /** Bumped whenever a struct or a meaning below changes; the loader refuses another value. */
-#define ILK_COMPILER_ABI 3
+#define ILK_COMPILER_ABI 4
 
 typedef struct ilk_compiler_request {
   size_t size;      /**< sizeof(ilk_compiler_request) of the caller */
@@ -38,6 +38,20 @@ const char *ilk_compiler_identity(void);
 /** Compiles. Returns 0, or non-zero with the reason in ilk_compiler_output_error; `*out` is set in both cases. Any
  * thread may call it, several at a time. */
 int32_t ilk_compiler_compile(const ilk_compiler_request *request, ilk_compiler_output **out);
+
+typedef struct ilk_compiler_disassembly {
+  size_t size;        /**< sizeof(ilk_compiler_disassembly) of the caller */
+  const char *object; /**< any bytes: a code object for AMD GPUs (ELF), an offload bundle, a program with one inside */
+  size_t object_size;
+  const char *chip; /**< "gfx90a": the code objects for that chip alone; NULL: all */
+} ilk_compiler_disassembly;
+
+/** Code objects as assembly, which LLVM's assembler and analysis/AMDGCN read. Returns as ilk_compiler_compile does; the
+ * parts are `asm`, the text of the first code object, and `objects`, a JSON array of objects with `target`
+ * ("amdgcn-amd-amdhsa--gfx90a:xnack-") and `asm`, one for each in their order. Any thread may call it, several at a
+ * time. */
+int32_t ilk_compiler_disassemble(const ilk_compiler_disassembly *request, ilk_compiler_output **out);
+
 /** A part's bytes, owned by `out`; NULL if the part was not asked for or could not be made (then meta's `remarks` says
  * why). */
 const char *ilk_compiler_output_part(const ilk_compiler_output *out, const char *name, size_t *size);

@@ -14,7 +14,7 @@ constexpr uint32_t ringBytes = 47 * 1024;
 /// A bulk copy of some kilobytes moves as fast as a larger one (bench/results/single_gpu.json, bulk_fan_out), and
 /// several of them in flight hide the latency.
 constexpr uint32_t mostChunkPackets = 512, defaultStages = 6;
-constexpr uint32_t mostConsumers = 448, plainThreads = 256;
+constexpr uint32_t mostConsumers = 224, plainThreads = 256;
 
 uint32_t ceilDiv(uint64_t value, uint64_t by) { return uint32_t((value + by - 1) / by); }
 } // namespace

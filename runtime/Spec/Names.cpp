@@ -41,6 +41,22 @@ constexpr auto f8Kinds = std::to_array<Named<F8>>({{F8::none, "none"}, {F8::ocp,
 /// Version 6 adds generic targets, which are not used here, and older loaders refuse it.
 constexpr uint32_t codeObjectVersion = 5;
 
+// Constants and not objects made at their first use: a fork in that moment would leave the child a half-made one.
+constexpr TargetInfo targetTable[] = {
+#define ILK_NVPTX(name, capability, isa, clusters, async, restricted, shared, f8)                                      \
+  TargetInfo{name, "nvptx", capability, 32, isa, clusters, async, restricted, shared, clusters, "", 0, f8},
+#define ILK_AMDGCN(name, wave, features, clusters, shared, f8)                                                         \
+  TargetInfo{name, "amdgcn", 0, wave, 0, clusters, false, false, shared, false, features, codeObjectVersion, f8},
+#include "runtime/Spec/Targets.def"
+#undef ILK_NVPTX
+#undef ILK_AMDGCN
+};
+constexpr ModelPreset modelTable[] = {
+#define ILK_MODEL(...) ModelPreset{__VA_ARGS__},
+#include "runtime/Spec/Models.def"
+#undef ILK_MODEL
+};
+
 template <typename T, size_t n> std::string_view nameOf(const std::array<Named<T>, n> &table, T value) {
   for (const Named<T> &entry : table)
     if (entry.value == value)
@@ -94,29 +110,11 @@ uint32_t byteSize(DType dtype) {
   return 0;
 }
 
-const std::vector<TargetInfo> &targets() {
-  static const std::vector<TargetInfo> table = {
-#define ILK_NVPTX(name, capability, isa, clusters, async, restricted, shared, f8)                                      \
-  TargetInfo{name, "nvptx", capability, 32, isa, clusters, async, restricted, shared, clusters, "", 0, f8},
-#define ILK_AMDGCN(name, wave, features, clusters, shared, f8)                                                         \
-  TargetInfo{name, "amdgcn", 0, wave, 0, clusters, false, false, shared, false, features, codeObjectVersion, f8},
-#include "runtime/Spec/Targets.def"
-#undef ILK_NVPTX
-#undef ILK_AMDGCN
-  };
-  return table;
-}
+std::span<const TargetInfo> targets() { return targetTable; }
 
 Result<TargetInfo> findTarget(std::string_view name) { return find(targets(), "a target", name); }
 
-const std::vector<ModelPreset> &models() {
-  static const std::vector<ModelPreset> table = {
-#define ILK_MODEL(...) ModelPreset{__VA_ARGS__},
-#include "runtime/Spec/Models.def"
-#undef ILK_MODEL
-  };
-  return table;
-}
+std::span<const ModelPreset> models() { return modelTable; }
 
 Result<ModelPreset> findModel(std::string_view name) { return find(models(), "a model", name); }
 

@@ -3,6 +3,8 @@
 // A vendor's compiler library takes tens of milliseconds to load; its notes take microseconds to read.
 #include "runtime/Spec/VendorLibrary.h"
 
+#include "runtime/Spec/ElfFile.h"
+
 #include <cstdint>
 #include <cstring>
 #include <fstream>
@@ -11,20 +13,11 @@
 #include <vector>
 
 #include <dlfcn.h>
-#include <elf.h>
 #include <link.h>
 #include <unistd.h>
 
 namespace interlock {
 namespace {
-
-std::string hex(std::string_view bytes) {
-  constexpr char digits[] = "0123456789abcdef";
-  std::string text;
-  for (unsigned char byte : bytes)
-    text.append({digits[byte >> 4], digits[byte & 15]});
-  return text;
-}
 
 bool exists(const std::string &path) { return ::access(path.c_str(), R_OK) == 0; }
 
@@ -107,41 +100,6 @@ std::optional<std::string> locate(const char *name, std::span<const char *const>
 }
 
 } // namespace
-
-std::string buildIdOfFile(const std::string &path) {
-  std::ifstream file(path, std::ios::binary);
-  auto readAt = [&](uint64_t at, void *to, size_t size) {
-    file.seekg(std::streamoff(at));
-    return bool(file.read(static_cast<char *>(to), std::streamsize(size)));
-  };
-  Elf64_Ehdr head;
-  if (!readAt(0, &head, sizeof head) || std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
-      head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_phentsize != sizeof(Elf64_Phdr))
-    return {};
-  for (unsigned i = 0; i < head.e_phnum; ++i) {
-    constexpr uint64_t longest = 1 << 16;
-    Elf64_Phdr segment;
-    if (!readAt(head.e_phoff + i * sizeof segment, &segment, sizeof segment))
-      return {};
-    if (segment.p_type != PT_NOTE || segment.p_filesz > longest)
-      continue;
-    std::string notes(segment.p_filesz, '\0');
-    if (!readAt(segment.p_offset, notes.data(), notes.size()))
-      return {};
-    auto padded = [](uint64_t n) { return (n + 3) & ~uint64_t(3); };
-    for (uint64_t at = 0; at + sizeof(Elf64_Nhdr) <= notes.size();) {
-      Elf64_Nhdr note;
-      std::memcpy(&note, notes.data() + at, sizeof note);
-      uint64_t description = at + sizeof note + padded(note.n_namesz);
-      if (description + note.n_descsz > notes.size())
-        break;
-      if (note.n_type == NT_GNU_BUILD_ID)
-        return hex(std::string_view(notes).substr(description, note.n_descsz));
-      at = description + padded(note.n_descsz);
-    }
-  }
-  return {};
-}
 
 std::optional<VendorLibrary> findVendorLibrary(std::span<const char *const> names,
                                                std::span<const char *const> folders) {

@@ -19,7 +19,4 @@ struct VendorLibrary {
 std::optional<VendorLibrary> findVendorLibrary(std::span<const char *const> names,
                                                std::span<const char *const> folders = {});
 
-/// The build id in an ELF file's notes; empty if it has none or cannot be read.
-std::string buildIdOfFile(const std::string &path);
-
 } // namespace interlock

@@ -91,14 +91,19 @@ Status compileModuleFile(const Context &context, const CompileFlags &flags) {
 
 /// A kernel of a source, through the same cache.
 Status compileSourceFile(const Context &context, const CompileFlags &flags) {
-  if (!flags.emit.empty() && flags.emit != "ptx" && flags.emit != "cubin" && flags.emit != "sass" &&
-      flags.emit != "meta")
-    return makeError(Code::badInput, fmt::format("expected --emit ptx, cubin, sass or meta with --source, got '{}': a "
-                                                 "source has no MLIR",
+  Part product{"", "", true};
+  if (!flags.emit.empty()) {
+    ILK_ASSIGN_OR_RETURN(product, parsePart(flags.emit));
+  }
+  if (!product.cached)
+    return makeError(Code::badInput, fmt::format("expected --emit ptx, cubin, sass, asm, hsaco or meta with --source, "
+                                                 "got '{}': a source has no MLIR",
                                                  flags.emit));
+  ILK_ASSIGN_OR_RETURN(TargetInfo target, findTarget(flags.kernel.target));
+  ILK_RETURN_IF_ERROR(checkPart(product, target));
   ILK_ASSIGN_OR_RETURN(SourceKernel kernel, flags.source.kernel(flags.kernel.target));
   ILK_ASSIGN_OR_RETURN(std::shared_ptr<KernelCache> cache, openCache(context, {}));
-  ILK_ASSIGN_OR_RETURN(CompiledSource made, compileSource(*cache, kernel, {context.nvrtcPath}));
+  ILK_ASSIGN_OR_RETURN(CompiledSource made, compileSource(*cache, kernel, {context.nvrtcPath, context.hiprtcPath}));
   nlohmann::json meta = nlohmann::json::parse(made.meta);
   nlohmann::json report = {{"source", flags.source.file},
                            {"entry", made.image.entry},
@@ -111,24 +116,27 @@ Status compileSourceFile(const Context &context, const CompileFlags &flags) {
                            {"max_threads", made.maxThreads},
                            {"cluster", made.cluster},
                            {"shared_bytes", made.sharedBytes},
-                           {"ptx_bytes", made.image.text.size()},
-                           {"cubin_bytes", made.image.binary.size()},
+                           {fmt::format("{}_bytes", target.textPart()), made.image.text.size()},
+                           {fmt::format("{}_bytes", target.binaryPart()), made.image.binary.size()},
+                           {"remarks", meta["remarks"]},
                            {"findings", meta["findings"]}};
   if (!flags.emit.empty()) {
-    std::string bytes = flags.emit == "ptx" ? made.image.text : made.meta + "\n";
-    if (flags.emit == "cubin") {
-      bytes = made.image.binary;
-    } else if (flags.emit == "sass") {
-      ILK_ASSIGN_OR_RETURN(bytes, sassOf(context, made.image.binary));
-    }
+    Artifact artifact;
+    artifact.text = std::move(made.image.text);
+    artifact.binary = std::move(made.image.binary);
+    artifact.meta = std::move(meta);
+    ILK_ASSIGN_OR_RETURN(std::string bytes, cachedPart(context, product, artifact));
     ILK_RETURN_IF_ERROR(deliver(flags, bytes, report, context.json));
   }
-  if (context.json)
+  if (context.json) {
     print(report);
-  else if (flags.emit.empty() || !flags.output.empty())
+  } else if (flags.emit.empty() || !flags.output.empty()) {
     note(fmt::format("{} of {} for {}: cache {}{}{} in {:.1f} ms{}", made.image.entry, kernel.source.name,
                      kernel.target, made.outcome == "miss" ? "miss" : "hit", made.reason.empty() ? "" : ", ",
                      made.reason, made.milliseconds, flags.output.empty() ? "" : "; wrote " + flags.output));
+    for (const nlohmann::json &remark : report["remarks"])
+      note("interlock: " + remark.get<std::string>());
+  }
   return {};
 }
 

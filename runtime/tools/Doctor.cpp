@@ -2,6 +2,8 @@
 //
 // `interlock doctor`: what this machine has of what Interlock can use, and what goes without.
 #include "interlock/device.hpp"
+#include "runtime/Cache/Compiler.h"
+#include "runtime/SourceJit/Hiprtc.h"
 #include "runtime/tools/CacheFlags.h"
 #include "runtime/tools/Finding.h"
 #include "runtime/tools/Tool.h"
@@ -70,6 +72,13 @@ Part library(const char *key, const char *title, const std::vector<std::string> 
   return {key, title, path.has_value(), path ? *path : fmt::format("{} was not found; {}", names.back(), without)};
 }
 
+Part hiprtc(const Context &context) {
+  auto found = Hiprtc::find({.hiprtcPath = context.hiprtcPath});
+  return {"hiprtc", "hiprtc", found.has_value(),
+          found ? fmt::format("{}: {}", (*found)->version(), (*found)->path())
+                : found.error().message + "; kernels given as HIP C++ cannot be compiled"};
+}
+
 Part disassembler(const Context &context) {
   auto path = findProgram({"nvdisasm", "cuobjdump"}, context.searchPath);
   return {"disassembler", "disassembler", path.has_value(),
@@ -78,6 +87,8 @@ Part disassembler(const Context &context) {
 
 Part compiler(const Context &context) {
   auto identity = compilerIdentity(context);
+  if (Status loaded = loadPlugin({context.compilerPath, {}}); identity && !loaded)
+    identity = tl::unexpected(loaded.error());
   return {"compiler", "compiler", identity.has_value(),
           identity ? *identity : identity.error().message + "; only cached kernels can be loaded"};
 }
@@ -103,6 +114,7 @@ void addDoctor(CLI::App &app, Context &context) {
                                        "the driver assembles PTX when it loads a kernel"),
                                library("nvrtc", "NVRTC", {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"},
                                        "kernels given as CUDA C++ cannot be compiled"),
+                               hiprtc(context),
                                disassembler(context),
                                compiler(context),
                                cache(context)};

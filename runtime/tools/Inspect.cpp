@@ -1,9 +1,10 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// `interlock inspect`: what the cache holds, one kernel of it or made from a description, or a PTX text of whatever
-// origin.
+// `interlock inspect`: what the cache holds, one kernel of it or made from a description, or PTX, AMDGCN assembly and
+// code objects of whatever origin.
 #include "runtime/tools/CacheFlags.h"
 #include "runtime/tools/EntryView.h"
+#include "runtime/tools/InspectAmdgcn.h"
 #include "runtime/tools/InspectKernel.h"
 #include "runtime/tools/InspectPtx.h"
 #include "runtime/tools/KernelFlags.h"
@@ -65,27 +66,57 @@ Status showKernel(const Context &context, const InspectFlags &flags, const Inspe
   return showParts(context, kernel, request);
 }
 
+void show(const Context &context, const nlohmann::json &description, const std::string &text) {
+  if (context.json)
+    print(description);
+  else
+    fmt::print("{}", text);
+}
+
+/// Assembly as a file has it, or as the compiler plugin disassembles it: described, or printed with --emit asm.
+Status showAmdgcn(const Context &context, const InspectFlags &flags, const std::vector<Disassembly> &objects) {
+  if (!flags.wantsParts()) {
+    ILK_ASSIGN_OR_RETURN(nlohmann::json description, describeAmdgcn(objects, flags.what));
+    show(context, description, amdgcnAsText(description));
+    return {};
+  }
+  if (flags.emit != "asm" || !flags.output.empty())
+    return makeError(Code::badInput,
+                     fmt::format("expected --emit asm and no -o of AMDGCN code, got the file {}", flags.what));
+  nlohmann::json all = nlohmann::json::array();
+  std::string text;
+  for (const Disassembly &object : objects) {
+    all.push_back({{"target", object.target}, {"asm", object.text}});
+    text += object.text;
+  }
+  show(context, {{"file", flags.what}, {"objects", all}}, text);
+  return {};
+}
+
 Status showFile(const Context &context, const InspectFlags &flags) {
   const std::string &file = flags.what;
   std::string text = contentOf(file);
   if (text.empty())
-    return makeError(Code::badInput, fmt::format("expected a PTX file, a cache entry or the start of an entry's name, "
-                                                 "found nothing to read at {}",
+    return makeError(Code::badInput, fmt::format("expected a PTX or AMDGCN file, a code object, a cache entry or the "
+                                                 "start of an entry's name, found nothing to read at {}",
                                                  file));
   if (looksLikeEntry(text)) {
     ILK_ASSIGN_OR_RETURN(InspectedKernel kernel, readKernel({file, file, {}, text.size()}));
     return showKernel(context, flags, kernel);
   }
+  if (looksLikeCodeObject(text)) {
+    ILK_ASSIGN_OR_RETURN(std::vector<Disassembly> objects, disassemble({context.compilerPath}, text));
+    return showAmdgcn(context, flags, objects);
+  }
+  if (looksLikeAmdgcn(text))
+    return showAmdgcn(context, flags, {{{}, text}});
   if (flags.wantsParts())
     return makeError(Code::badInput,
                      fmt::format("expected a kernel of the cache, a cache entry or --kernel with --emit "
                                  "and -o, got the file {}",
                                  file));
   ILK_ASSIGN_OR_RETURN(nlohmann::json description, describePtx(text, file));
-  if (context.json)
-    print(description);
-  else
-    fmt::print("{}", asText(description));
+  show(context, description, asText(description));
   return {};
 }
 
@@ -120,15 +151,19 @@ Status inspect(const Context &context, const InspectFlags &flags) {
 
 void addInspect(CLI::App &app, Context &context) {
   CLI::App *command =
-      app.add_subcommand("inspect", "list the kernel cache, or show a kernel step by step, or describe a PTX file");
+      app.add_subcommand("inspect", "list the kernel cache, or show a kernel step by step, or describe a PTX file, an "
+                                    "AMDGCN assembly or a code object");
   auto flags = std::make_shared<InspectFlags>();
   auto *subject = command->add_option_group("subject")->require_option(0, 1);
-  subject->add_option("what", flags->what, "a PTX file, a cache entry's file, or the start of an entry's name");
+  subject->add_option(
+      "what", flags->what,
+      "a PTX or AMDGCN file, a code object (also in an offload bundle or a program), a cache entry's file, "
+      "or the start of an entry's name");
   subject->add_option("--key", flags->key, "the start of a cache entry's name");
   flags->kernel.addTo(*command, *subject);
   command->add_option("--emit", flags->emit,
                       "parts to show, comma-separated: stages, expanded, verified, lowered (or mlir for these four), "
-                      "llvm, ptx, cubin, sass, meta, or all");
+                      "llvm, ptx, cubin, sass, meta, or all; asm of a code object is its disassembly");
   command->add_option("-o,--output", flags->output,
                       "folder to write the parts to; PTX and cubin then name lines of the expanded kernel there");
   command->add_option("--templates", flags->templates, "directory of templates that override the built-in ones");

@@ -26,7 +26,7 @@ struct RunFlags {
   std::string kernel;
   std::optional<uint32_t> groups;
   bool cooperative = false;
-  std::string device, target, routing = "uniform", kernels = "generated", memory = "sc";
+  std::string device, target, routing = "uniform", kernels = "generated", memory = "sc", load = "text";
   double mask = 0;
   uint32_t residency = 0, steps = 1, timeoutMs = 10'000, meetTimeoutMs = 120'000;
   uint32_t processes = 1;
@@ -36,7 +36,7 @@ struct RunFlags {
   bool check = false, graph = false, sum = false;
 };
 
-Result<std::unique_ptr<Driver>> openDevice(const RunFlags &flags, uint32_t ranks) {
+Result<std::unique_ptr<Driver>> openDevice(const Context &context, const RunFlags &flags, uint32_t ranks) {
   if (!flags.device.empty() && flags.device != "emulator" && flags.device != "cuda" && flags.device != "hip")
     return makeError(Code::badInput, fmt::format("expected --device emulator, cuda or hip, got '{}'", flags.device));
   if (flags.memory != "sc" && flags.memory != "cached")
@@ -50,7 +50,12 @@ Result<std::unique_ptr<Driver>> openDevice(const RunFlags &flags, uint32_t ranks
     return makeError(Code::badInput,
                      "expected --memory cached with --target of an AMD chip in the emulator, whose caches "
                      "nothing keeps coherent, got another");
-  if (flags.device != "emulator" && flags.memory == "sc") {
+  if (flags.load != "text" && flags.load != "binary")
+    return makeError(Code::badInput, fmt::format("expected --load text or binary, got '{}'", flags.load));
+  if (flags.load == "binary" && (!amd || flags.device == "hip"))
+    return makeError(Code::badInput,
+                     "expected --load binary with --target of an AMD chip in the emulator, got another");
+  if (flags.device != "emulator" && flags.memory == "sc" && flags.load == "text") {
     bool insists = flags.device == "cuda" || flags.device == "hip";
     auto gpu = amd ? openHip() : openCuda();
     if (!gpu && flags.device.empty() && flags.target.empty())
@@ -77,6 +82,9 @@ Result<std::unique_ptr<Driver>> openDevice(const RunFlags &flags, uint32_t ranks
     options.target = flags.target;
   options.devices = (ranks - flags.process.value_or(0) + flags.processes - 1) / flags.processes;
   options.residency = flags.residency;
+  if (flags.load == "binary")
+    options.loads = EmulatorLoads::binary;
+  options.disassembler = pluginDisassembler(context.compilerPath);
   options.seed = flags.seed + flags.process.value_or(0);
   return openEmulator(options);
 }
@@ -171,7 +179,7 @@ Result<nlohmann::json> run(Context &context, const RunFlags &flags) {
   if (flags.processes > 1 && !flags.process)
     return runProcesses(context, flags);
 
-  ILK_ASSIGN_OR_RETURN(std::unique_ptr<Driver> driver, openDevice(flags, options.layer.ranks));
+  ILK_ASSIGN_OR_RETURN(std::unique_ptr<Driver> driver, openDevice(context, flags, options.layer.ranks));
   ILK_ASSIGN_OR_RETURN(DeviceInfo info, driver->info(0));
   ILK_ASSIGN_OR_RETURN(std::unique_ptr<KernelCache> cache, openCache(context, {}));
   if (flags.process) {
@@ -205,7 +213,7 @@ Status runKernel(Context &context, const RunFlags &flags) {
                                                  flags.kernel, flags.groups ? std::to_string(*flags.groups) : "none"));
   // Everything that can be refused without a device is refused before one is opened.
   ILK_RETURN_IF_ERROR(flags.local.spec(kind, flags.layer, flags.target.empty() ? "sm_90a" : flags.target));
-  ILK_ASSIGN_OR_RETURN(std::unique_ptr<Driver> driver, openDevice(flags, 1));
+  ILK_ASSIGN_OR_RETURN(std::unique_ptr<Driver> driver, openDevice(context, flags, 1));
   ILK_ASSIGN_OR_RETURN(DeviceInfo info, driver->info(0));
   ILK_ASSIGN_OR_RETURN(std::unique_ptr<KernelCache> cache, openCache(context, {}));
   LocalRunOptions options;
@@ -252,6 +260,9 @@ void addRun(CLI::App &app, Context &context) {
   command->add_option("--memory", flags->memory,
                       "how an emulated AMD chip's accesses reach memory: sc (one after the other) or cached (through "
                       "caches that only the kernel keeps coherent)");
+  command->add_option("--load", flags->load,
+                      "what an emulated AMD chip loads: text (assembly) or binary (the code object, which the compiler "
+                      "plugin disassembles)");
   command->add_option("--residency", flags->residency, "CTAs that an emulated device runs side by side");
   command->add_option("--seed", flags->seed, "of rows, routing and the emulator's scheduler");
   command->add_option("--steps", flags->steps, "steps, each with new routing; times are the best of them");

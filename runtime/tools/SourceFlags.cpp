@@ -79,7 +79,9 @@ private:
 } // namespace
 
 void SourceFlags::addTo(CLI::App &command, CLI::App &choice) {
-  choice.add_option("--source", file, "CUDA C++ file with the kernel, compiled by NVRTC");
+  choice.add_option(
+      "--source", file,
+      "file with the kernel: CUDA C++, compiled by NVRTC, or for an AMD chip HIP C++, compiled by hiprtc");
   command.add_option("--entry", entry, "with --source: the kernel, as the source would name it");
   command.add_option("--include", includes, "with --source: folder to look for headers in, besides the source's own");
   command.add_option("--option", options, "with --source: an option for the compiler, as in --option=-DN=4");

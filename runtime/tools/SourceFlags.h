@@ -1,6 +1,6 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// A kernel given as CUDA C++ on the command line.
+// A kernel given as CUDA or HIP C++ on the command line.
 #pragma once
 
 #include "interlock/source.hpp"

@@ -27,6 +27,7 @@ struct Context {
   std::string cacheDir;               ///< INTERLOCK_CACHE_DIR, else the user's cache folder; empty if neither is known
   std::string compilerPath;           ///< INTERLOCK_COMPILER, or empty: found beside the program
   std::string nvrtcPath;              ///< INTERLOCK_NVRTC, or empty: found by the loader or in the toolkit's place
+  std::string hiprtcPath;             ///< INTERLOCK_HIPRTC, or empty: found by the loader or in ROCm's place
   std::string searchPath;             ///< PATH, for disassemblers
   std::vector<std::string> arguments; ///< as the program was given them
   int exitCode = exitOk;              ///< set by the subcommand that ran

@@ -34,6 +34,7 @@ int main(int argc, char **argv) {
   context.cacheDir = environment("INTERLOCK_CACHE_DIR");
   context.compilerPath = environment("INTERLOCK_COMPILER");
   context.nvrtcPath = environment("INTERLOCK_NVRTC");
+  context.hiprtcPath = environment("INTERLOCK_HIPRTC");
   context.searchPath = environment("PATH");
   context.arguments.assign(argv + 1, argv + argc);
   if (context.cacheDir.empty())

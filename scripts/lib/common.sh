@@ -43,9 +43,9 @@ print_times() {
 
 # Names in scripts/packages that dpkg does not have installed.
 missing_packages() {
-  local name rest
-  while read -r name rest; do
-    [[ -z $name || $name == \#* ]] && continue
+  local name group rest
+  while read -r name group rest; do
+    [[ -z $name || $name == \#* || $group == wheels ]] && continue
     [[ $(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null) == installed ]] || echo "$name"
   done <scripts/packages
 }
@@ -100,6 +100,29 @@ explain_llvm() {
     "curl -fsSL https://apt.llvm.org/llvm-snapshot.gpg.key | ${sudo}tee /etc/apt/trusted.gpg.d/apt.llvm.org.asc >/dev/null &&" \
     "echo 'deb http://apt.llvm.org/${codename:-noble}/ llvm-toolchain-${codename:-noble}-22 main' | ${sudo}tee /etc/apt/sources.list.d/llvm-22.list," \
     "then run this again"
+}
+
+# Wheels of scripts/packages that build/wheels does not have in that version.
+missing_wheels() {
+  local name group rest
+  while read -r name group rest; do
+    [[ $group == wheels ]] || continue
+    [[ -d $build/wheels/$(tr - _ <<<"${name%%==*}")-${name##*==}.dist-info ]] || echo "$name"
+  done <scripts/packages
+}
+
+# Puts them there. Tests that need one are skipped where that fails, so it is no failure.
+install_wheels() {
+  local missing
+  mapfile -t missing < <(missing_wheels)
+  if ((${#missing[@]} == 0)); then
+    echo "every wheel of scripts/packages is in build/wheels"
+  elif [[ ${INTERLOCK_NO_INSTALL:-} == 1 ]]; then
+    echo "INTERLOCK_NO_INSTALL is set and these wheels are missing, so their tests will be skipped: ${missing[*]}"
+  elif ! python3 -m pip install --quiet --disable-pip-version-check --no-input --root-user-action=ignore --no-deps --only-binary :all: --upgrade \
+    --target "$build/wheels" "${missing[@]}"; then
+    echo "these wheels could not be had, so their tests will be skipped: ${missing[*]}" >&2
+  fi
 }
 
 configure() { cmake --preset default; }

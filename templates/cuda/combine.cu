@@ -5,7 +5,7 @@
 #include "common.cuh"
 
 constexpr u32 packets = COMBINE_ROW_STRIDE / 16;
-constexpr u32 segmentPackets = 4 * 32; // four packets a lane in flight
+constexpr u32 segmentPackets = 4 * lanes; // four packets a lane in flight
 constexpr u32 segments = (packets + segmentPackets - 1) / segmentPackets;
 constexpr u32 perTile = warps / TILE_TOKENS;
 /// So many warps share a token.
@@ -36,7 +36,7 @@ struct Rows {
 /// order of their first expert, each with the sum of its weights in top-k order; or, with a row per expert, experts.
 __device__ u32 listRows(const Params &params, u64 live, int token, bool first, Rows &rows) {
   Place p = params.place();
-  u32 lane = threadIdx.x % 32, owner = 0;
+  u32 lane = threadIdx.x % lanes, owner = 0;
   u64 entry = u64(token) * TOPK + lane;
   int from = -1, slot = -1;
   float weight = 0.0f;
@@ -49,17 +49,17 @@ __device__ u32 listRows(const Params &params, u64 live, int token, bool first, R
   bool repeated = false;
   float sum = weight;
   for (u32 k = 0; k < TOPK; ++k) {
-    int otherFrom = __shfl_sync(~0u, from, k);
-    float otherWeight = __shfl_sync(~0u, weight, k);
+    int otherFrom = ofLane(from, k);
+    float otherWeight = ofLane(weight, k);
     repeated |= otherFrom == from && k < lane;
     if (otherFrom == from && k > lane && params.weights)
-      sum = __fadd_rn(sum, otherWeight);
+      sum = addRounded(sum, otherWeight);
   }
   bool stands = from >= 0 && !repeated, listed = EXPERT_ROWS ? from >= 0 : stands;
-  u32 votes = __ballot_sync(~0u, listed);
+  Votes votes = ballot(listed);
   u64 row = regionRow(p, params.buffer, from >= 0 ? u32(slot) : 0);
   if (listed) {
-    u32 position = __popc(votes & ((1u << lane) - 1));
+    u32 position = countOf(votes & ((Votes(1) << lane) - 1));
     u64 at = row * OUT_ROWS + (EXPERT_ROWS ? lane : 0);
     rows.address[position] = peer(p, u32(from), OFF_EXPERT_OUT + at * COMBINE_ROW_STRIDE);
     rows.weight[position] = EXPERT_ROWS ? weight : sum;
@@ -67,33 +67,18 @@ __device__ u32 listRows(const Params &params, u64 live, int token, bool first, R
   if (params.outWeights && first) {
     // What came back of the weights that travelled with the token: one row per contributing rank, in rank order.
     u64 metaAt = OFF_META + row * META_STRIDE + META_WEIGHTS;
-    u32 contributors = __ballot_sync(~0u, stands);
+    Votes contributors = ballot(stands);
     float total = 0.0f;
     for (u32 k = 0; k < TOPK; ++k) {
-      int there = __shfl_sync(~0u, from, k);
-      u64 at = __shfl_sync(~0u, metaAt, k);
+      int there = ofLane(from, k);
+      u64 at = ofLane(metaAt, k);
       if (((contributors >> k) & 1) && lane < TOPK)
-        total = __fadd_rn(total, *reinterpret_cast<const float *>(peer(p, u32(there), at + lane * 4)));
+        total = addRounded(total, *reinterpret_cast<const float *>(peer(p, u32(there), at + lane * 4)));
     }
     if (lane < TOPK)
       params.outWeights[entry] = total;
   }
-  return __popc(votes);
-}
-
-__device__ __forceinline__ uint4 loadPacket(u64 from) {
-  uint4 v;
-  asm volatile("ld.global.L1::no_allocate.v4.b32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-               : "l"(from)
-               : "memory");
-  return v;
-}
-
-__device__ __forceinline__ void storePacket(char *to, uint4 v) {
-  asm volatile("st.global.L1::no_allocate.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(v.x), "r"(v.y), "r"(v.z),
-               "r"(v.w)
-               : "memory");
+  return countOf(votes);
 }
 
 // Elements of a packet, and back; only these know the type of a row.
@@ -107,27 +92,18 @@ __device__ __forceinline__ void unpackWord(u32 word, float *to) {
   to[0] = __uint_as_float(word << 16);
   to[1] = __uint_as_float(word & 0xffff0000u);
 }
-__device__ __forceinline__ u32 packWord(const float *from) {
-  u32 word;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(from[1]), "f"(from[0]));
-  return word;
-}
+__device__ __forceinline__ u32 packWord(const float *from) { return packBf16(from[0], from[1]); }
 #else
 constexpr u32 perPacket = 8;
 __device__ __forceinline__ void unpackWord(u32 word, float *to) {
-  asm("cvt.f32.f16 %0, %1;" : "=f"(to[0]) : "h"((unsigned short)(word & 0xffffu)));
-  asm("cvt.f32.f16 %0, %1;" : "=f"(to[1]) : "h"((unsigned short)(word >> 16)));
+  to[0] = unpackF16(word & 0xffffu);
+  to[1] = unpackF16(word >> 16);
 }
-__device__ __forceinline__ u32 packWord(const float *from) {
-  unsigned short low, high;
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(low) : "f"(from[0]));
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(high) : "f"(from[1]));
-  return u32(low) | u32(high) << 16;
-}
+__device__ __forceinline__ u32 packWord(const float *from) { return packF16(from[0], from[1]); }
 #endif
 constexpr u32 perWord = perPacket / 4;
 
-__device__ __forceinline__ void accumulate(float *sums, uint4 packet, float weight) {
+__device__ __forceinline__ void accumulate(float *sums, Packet packet, float weight) {
   const u32 words[4] = {packet.x, packet.y, packet.z, packet.w};
 #pragma unroll
   for (u32 word = 0; word < 4; ++word) {
@@ -135,19 +111,19 @@ __device__ __forceinline__ void accumulate(float *sums, uint4 packet, float weig
     unpackWord(words[word], values);
 #pragma unroll
     for (u32 i = 0; i < perWord; ++i)
-      sums[word * perWord + i] = __fmaf_rn(weight, values[i], sums[word * perWord + i]);
+      sums[word * perWord + i] = fusedMultiplyAdd(weight, values[i], sums[word * perWord + i]);
   }
 }
 
 /// One warp reduces a segment of a token: four packets a lane, read together from each contribution in turn.
 __device__ void reduceSegment(const Params &p, int token, u32 segment, u32 number, const Rows &rows) {
-  u32 lane = threadIdx.x % 32, at[4];
+  u32 lane = threadIdx.x % lanes, at[4];
   float sums[4][perPacket] = {};
 #pragma unroll
   for (u32 i = 0; i < 4; ++i)
-    at[i] = segment * segmentPackets + i * 32 + lane;
+    at[i] = segment * segmentPackets + i * lanes + lane;
   for (u32 n = 0; n < number; ++n) {
-    uint4 v[4];
+    Packet v[4];
 #pragma unroll
     for (u32 i = 0; i < 4; ++i) // beyond the row's end a lane reads the last packet again
       v[i] = loadPacket(rows.address[n] + u64(at[i] < packets ? at[i] : packets - 1) * 16);
@@ -159,8 +135,8 @@ __device__ void reduceSegment(const Params &p, int token, u32 segment, u32 numbe
   for (u32 i = 0; i < 4; ++i)
     if (packets % segmentPackets == 0 || at[i] < packets) {
       const float *s = sums[i];
-      storePacket(p.out + u64(token) * COMBINE_ROW_STRIDE + u64(at[i]) * 16,
-                  make_uint4(packWord(s), packWord(s + perWord), packWord(s + 2 * perWord), packWord(s + 3 * perWord)));
+      storePacket(u64(p.out) + u64(token) * COMBINE_ROW_STRIDE + u64(at[i]) * 16,
+                  Packet{packWord(s), packWord(s + perWord), packWord(s + 2 * perWord), packWord(s + 3 * perWord)});
     }
 }
 
@@ -174,7 +150,7 @@ KERNEL ep_combine(u64 window, u64 stride, char *out, float *outWeights, const in
   announce(p, live, op);
   live = await(p, OFF_STARTED, live, op);
 
-  u32 warp = threadIdx.x / 32;
+  u32 warp = threadIdx.x / lanes;
   Rows &rows = tables[warp];
   Tiles tiles{control, (u32(params.tokens) + TILE_TOKENS - 1) / TILE_TOKENS};
   tiles.begin();
@@ -184,9 +160,9 @@ KERNEL ep_combine(u64 window, u64 stride, char *out, float *outWeights, const in
       int token = int(index) * TILE_TOKENS + int(local);
       if (token >= params.tokens)
         continue;
-      __syncwarp(); // the tables of the share before are not read any more
+      warpBarrier(); // the tables of the share before are not read any more
       u32 number = listRows(params, live, token, share == 0, rows);
-      __syncwarp();
+      warpBarrier();
       for (u32 segment = share; segment < segments; segment += sharing)
         reduceSegment(params, token, segment, number, rows);
     }

@@ -4,22 +4,15 @@
 // docs/protocol.md as templates/common.mlir has it, with the same arguments and the same window, so that either form of a
 // kernel can stand in the other's place. runtime/SourceJit/SourceTemplates.cpp gives the macros.
 //
-// Memory order: the three facts at the head of templates/common.mlir. A __syncwarp stands where lanes leave a loop after
-// different numbers of rounds.
+// Memory order: the three facts at the head of templates/common.mlir. A warpBarrier stands where lanes leave a loop after
+// different numbers of rounds. HIP C++ reads the same text with the machine of templates/hip.
 #pragma once
 
-typedef unsigned int u32;
-typedef unsigned long long u64;
+#include "machine.cuh"
 
-constexpr u32 warps = BLOCK_THREADS / 32;
+constexpr u32 warps = BLOCK_THREADS / lanes;
 constexpr u64 allRanks = RANKS == 64 ? ~0ull : (1ull << (RANKS % 64)) - 1;
 enum { overflowBit = 1, peerLostBit = 2, badIdBit = 4 };
-
-#if CLUSTER > 1
-#define KERNEL extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(BLOCK_THREADS)
-#else
-#define KERNEL extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
-#endif
 
 struct Control {
   u64 op;
@@ -38,35 +31,14 @@ struct Place {
   u32 rank;
 };
 
-__device__ __forceinline__ u64 globalTimer() {
-  u64 now;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  return now;
-}
-
-// PTX ISA, "Release and Acquire Patterns": what was written before the store is seen after the load that reads it.
-__device__ __forceinline__ void setSignal(u64 at, u64 value) {
-  asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(at), "l"(value) : "memory");
-}
-
-// On sm_90 and later the polls are relaxed, and one fence behind them acquires; earlier chips have no fence that only does that.
+/// acquireTogether must follow.
 __device__ __forceinline__ bool waitSignal(u64 at, u64 value, u64 timeout) {
-  u64 begin = globalTimer();
+  u64 begin = nanoseconds();
   bool came;
-  for (;;) {
-    u64 now;
-#if __CUDA_ARCH__ >= 900
-    asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(now) : "l"(at) : "memory");
-#else
-    asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(now) : "l"(at) : "memory");
-#endif
-    came = now >= value;
-    if (came || globalTimer() - begin >= timeout)
-      break;
-  }
-#if __CUDA_ARCH__ >= 900
-  asm volatile("fence.acquire.sys;" ::: "memory");
-#endif
+  do
+    came = pollSignal(at) >= value;
+  while (!came && nanoseconds() - begin < timeout);
+  acquireBehindPoll();
   return came;
 }
 
@@ -90,20 +62,18 @@ __device__ __forceinline__ bool ownerOf(int id, u32 &rank) {
 
 /// All but the dead and those given up on earlier. Another CTA of this launch may be adding to the lost.
 __device__ __forceinline__ u64 liveRanks(const Control *control) {
-  u64 lost;
-  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(lost) : "l"(&control->lost) : "memory");
-  return allRanks & ~(lost | control->dead);
+  return allRanks & ~(loadShared(&control->lost) | control->dead);
 }
 
 /// CTA 0 tells every live rank that operation `op` has begun here.
 __device__ void announce(const Place &p, u64 live, u64 op) {
   if (blockIdx.x != 0)
     return;
-  __syncthreads(); // what the threads read of the window they have read before anybody hears of it
+  publishingBarrier(); // what the threads read of the window they have read before anybody hears of it
   for (u32 to = threadIdx.x; to < RANKS; to += BLOCK_THREADS)
     if ((live >> to) & 1)
       setSignal(peer(p, to, OFF_STARTED + u64(p.rank) * SIGNAL_STRIDE), op);
-  __syncwarp();
+  warpBarrier();
 }
 
 /// All threads; returns the live ranks whose signal came in time.
@@ -119,7 +89,8 @@ __device__ u64 await(const Place &p, u64 signals, u64 live, u64 value) {
       atomicOr(&control->lost, 1ull << from);
       atomicOr(&control->status, u32(peerLostBit));
     }
-  __syncwarp();
+  warpBarrier();
+  acquireTogether();
   __syncthreads();
   u64 here = live & ~lost;
   __syncthreads(); // the next call writes it again
@@ -129,14 +100,11 @@ __device__ u64 await(const Place &p, u64 signals, u64 live, u64 value) {
 /// All threads; true in the CTA that is the last of the grid to come here.
 __device__ bool isLastCta(Control *control) {
   __shared__ u32 ticket;
+  publishingBarrier();
+  if (threadIdx.x == 0)
+    ticket = takeTicket(&control->ticket);
   __syncthreads();
-  if (threadIdx.x == 0) {
-    u32 taken;
-    asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 1;" : "=r"(taken) : "l"(&control->ticket) : "memory");
-    ticket = taken;
-  }
-  __syncthreads();
-  return ticket == gridDim.x - 1;
+  return ticket == gridSize() - 1;
 }
 
 /// One thread of the last CTA writes the operation's result and leaves the control block ready for the next launch.
@@ -176,26 +144,6 @@ struct Tiles {
     tile = unit * CLUSTER + clusterRank();
     return unit < (count + CLUSTER - 1) / CLUSTER;
   }
-#if CLUSTER > 1
-  static __device__ u32 clusterRank() {
-    u32 rank;
-    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-    return rank;
-  }
-  static __device__ void handTo(u32 *own, u32 rank, u32 value) {
-    u32 at = u32(__cvta_generic_to_shared(own)), there;
-    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(at), "r"(rank));
-    asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(there), "r"(value) : "memory");
-  }
-  // PTX ISA, "barrier.cluster": arrive releases and wait acquires at cluster scope unless they say otherwise.
-  static __device__ void clusterBarrier() {
-    asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory");
-  }
-#else
-  static __device__ u32 clusterRank() { return 0; }
-  static __device__ void handTo(u32 *own, u32, u32 value) { *own = value; }
-  static __device__ void clusterBarrier() { __syncthreads(); }
-#endif
 };
 #else
 struct Tiles {
@@ -206,7 +154,7 @@ struct Tiles {
   __device__ void begin() {}
   __device__ bool next(u32 &tile) {
     tile = upcoming;
-    upcoming += gridDim.x;
+    upcoming += gridSize();
     return tile < count;
   }
 };

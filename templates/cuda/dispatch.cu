@@ -5,7 +5,7 @@
 #include "common.cuh"
 
 constexpr u32 packets = ROW_STRIDE / 16;
-constexpr u32 segmentPackets = 4 * 32; // four packets a lane in flight
+constexpr u32 segmentPackets = 4 * lanes; // four packets a lane in flight
 constexpr u32 segments = (packets + segmentPackets - 1) / segmentPackets;
 
 struct Params {
@@ -41,20 +41,20 @@ __device__ __forceinline__ u64 destinations(const Params &p, int token, u64 live
 
 /// Adds the rows of tokens [from, to) to the counts; a __syncthreads must follow.
 __device__ void countRows(const Params &p, u64 live, u32 *counts, int from, int to) {
-  u32 lane = threadIdx.x % 32, low = 0, high = 0;
-  for (int group = from + int(threadIdx.x / 32 * 32); group < to; group += BLOCK_THREADS) {
+  u32 lane = threadIdx.x % lanes, low = 0, high = 0;
+  for (int group = from + int(threadIdx.x / lanes * lanes); group < to; group += BLOCK_THREADS) {
     int token = group + int(lane);
     u64 mask = token < to ? destinations(p, token, live) : 0;
     for (u32 rank = 0; rank < RANKS; ++rank) {
-      u32 count = __popc(__ballot_sync(~0u, (mask >> rank) & 1));
+      u32 count = countOf(ballot((mask >> rank) & 1));
       low += rank == lane ? count : 0;
-      high += rank == lane + 32 ? count : 0;
+      high += rank == lane + lanes ? count : 0;
     }
   }
   if (lane < RANKS)
     atomicAdd(&counts[lane], low);
-  if (lane + 32 < RANKS)
-    atomicAdd(&counts[lane + 32], high);
+  if (lane + lanes < RANKS)
+    atomicAdd(&counts[lane + lanes], high);
 }
 
 /// The first warp, a token a lane.
@@ -66,11 +66,11 @@ __device__ void assignSlots(const Params &p, Control *control, u64 live, int fir
     tile.masks[lane] = mask;
   for (u32 rank = 0; rank < RANKS; ++rank) {
     bool goes = (mask >> rank) & 1;
-    u32 votes = __ballot_sync(~0u, goes);
-    u32 slot = counts[rank] + __popc(votes & ((1u << lane) - 1));
-    __syncwarp();
+    Votes votes = ballot(goes);
+    u32 slot = counts[rank] + countOf(votes & ((Votes(1) << lane) - 1));
+    warpBarrier();
     if (lane == 0)
-      counts[rank] += __popc(votes);
+      counts[rank] += countOf(votes);
     if (goes) {
       tile.slots[lane * RANKS + rank] = slot;
       drops += slot >= ROWS_PER_SOURCE;
@@ -96,32 +96,18 @@ __device__ void writeSlots(const Params &p, Control *control, int first, const T
     if (!valid && id != -1)
       atomicOr(&control->status, u32(badIdBit));
   }
-  __syncwarp();
-}
-
-__device__ __forceinline__ uint4 loadPacket(const char *from) {
-  uint4 v;
-  asm volatile("ld.global.L1::no_allocate.v4.b32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-               : "l"(from));
-  return v;
-}
-
-__device__ __forceinline__ void storePacket(u64 to, uint4 v) {
-  asm volatile("st.global.L1::no_allocate.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(v.x), "r"(v.y), "r"(v.z),
-               "r"(v.w)
-               : "memory");
+  warpBarrier();
 }
 
 /// One warp: a segment of a row is read once and written to every destination.
 __device__ void sendSegment(const Params &p, int token, u32 segment, u64 mask, const u32 *slots) {
-  u32 lane = threadIdx.x % 32;
-  uint4 v[4];
+  u32 lane = threadIdx.x % lanes;
+  Packet v[4];
   u32 at[4];
 #pragma unroll
   for (u32 i = 0; i < 4; ++i) {
-    at[i] = segment * segmentPackets + i * 32 + lane;
-    v[i] = loadPacket(p.x + u64(token) * ROW_STRIDE + u64(at[i] < packets ? at[i] : packets - 1) * 16);
+    at[i] = segment * segmentPackets + i * lanes + lane;
+    v[i] = loadPacket(u64(p.x) + u64(token) * ROW_STRIDE + u64(at[i] < packets ? at[i] : packets - 1) * 16);
   }
   for (; mask; mask &= mask - 1) {
     u32 to = __ffsll(mask) - 1, slot = slots[to];
@@ -137,7 +123,7 @@ __device__ void sendSegment(const Params &p, int token, u32 segment, u64 mask, c
 
 /// One warp: ids, weights, token index and scales.
 __device__ void sendMeta(const Params &p, int token, u64 mask, const u32 *slots) {
-  u32 lane = threadIdx.x % 32;
+  u32 lane = threadIdx.x % lanes;
   for (; mask; mask &= mask - 1) {
     u32 to = __ffsll(mask) - 1, slot = slots[to];
     if (slot >= ROWS_PER_SOURCE)
@@ -149,9 +135,9 @@ __device__ void sendMeta(const Params &p, int token, u64 mask, const u32 *slots)
     }
     if (lane == 0)
       *reinterpret_cast<int *>(row + META_TOKEN) = token;
-    for (int word = int(lane); word < SCALE_WORDS; word += 32)
+    for (int word = int(lane); word < SCALE_WORDS; word += lanes)
       reinterpret_cast<u32 *>(row + META_SCALES)[word] = p.scales[u64(token) * SCALE_WORDS + word];
-    __syncwarp();
+    warpBarrier();
   }
 }
 
@@ -167,7 +153,7 @@ __device__ void finish(const Params &params, u64 live, u64 op, const u32 *counts
       *reinterpret_cast<u32 *>(peer(p, to, OFF_COUNTS + (params.buffer * RANKS + p.rank) * 4)) = counts[to];
       setSignal(peer(p, to, OFF_ARRIVED + u64(p.rank) * SIGNAL_STRIDE), op);
     }
-  __syncwarp();
+  warpBarrier();
   u64 here = await(p, OFF_ARRIVED, live, op);
   for (u32 from = threadIdx.x; from < RANKS; from += BLOCK_THREADS)
     if ((here >> from) & 1) {
@@ -175,7 +161,7 @@ __device__ void finish(const Params &params, u64 live, u64 op, const u32 *counts
       atomicAdd(&received, count < ROWS_PER_SOURCE ? count : u32(ROWS_PER_SOURCE));
       atomicAdd(&wanted, count);
     }
-  __syncwarp();
+  warpBarrier();
   __syncthreads();
   if (threadIdx.x == 0) {
     controlOf(p)->lastUse[params.buffer] = op;
@@ -210,11 +196,11 @@ KERNEL ep_dispatch(u64 window, u64 stride, const char *x, const u32 *scales, con
     countRows(params, live, counts, counted, first);
     counted = first + TILE_TOKENS;
     __syncthreads();
-    if (threadIdx.x < 32)
+    if (threadIdx.x < lanes)
       assignSlots(params, control, live, first, counts, tile);
     __syncthreads();
     writeSlots(params, control, first, tile);
-    for (u32 item = threadIdx.x / 32; item < TILE_TOKENS * (segments + 1); item += warps) {
+    for (u32 item = threadIdx.x / lanes; item < TILE_TOKENS * (segments + 1); item += warps) {
       u32 local = item / (segments + 1), segment = item % (segments + 1);
       u64 mask = tile.masks[local];
       if (!mask)

@@ -1,11 +1,12 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// The peers of the generated kernels in CUDA C++, on emulated ranks: the PTX that NVRTC makes of them, against the same
-// reference, bit for bit. Skips where there is no NVRTC.
+// The peers of the generated kernels in CUDA and HIP C++, on emulated ranks: the PTX that NVRTC makes of them, and what
+// hiprtc's code objects disassemble to, against the same reference, bit for bit. Skips where there is no NVRTC or hiprtc.
 #include "EndToEnd.h"
 
 #include "interlock/operation.hpp"
 #include "runtime/Ops/Random.h"
+#include "runtime/SourceJit/Hiprtc.h"
 #include "runtime/SourceJit/Nvrtc.h"
 #include "runtime/SourceJit/SourceTemplates.h"
 
@@ -135,6 +136,104 @@ TEST_F(SourceKernels, AreNotTakenForGeneratedOnes) {
     ASSERT_TRUE(trip) << trip.error().message;
   }
   EXPECT_EQ(cache->counters().compiled, 4u);
+}
+
+/// The same for gfx90a, which every hiprtc can be asked for.
+class HipSourceKernels : public testing::Test {
+protected:
+  void SetUp() override {
+    if (auto hiprtc = Hiprtc::find({}); !hiprtc)
+      GTEST_SKIP() << hiprtc.error().message;
+  }
+  static EndToEndCase hipCase(std::string label) {
+    EndToEndCase each;
+    each.label = std::move(label);
+    each.machine.target = "gfx90a";
+    each.trip.operation.kernels = KernelOrigin::source;
+    return each;
+  }
+};
+
+TEST_F(HipSourceKernels, EveryType) {
+  for (DType dtype : {DType::f32, DType::f16, DType::bf16}) {
+    EndToEndCase each = hipCase(std::string(name(dtype)));
+    each.trip.layer.dtype = each.trip.layer.combineDType = dtype;
+    expectRight(each);
+  }
+}
+
+TEST_F(HipSourceKernels, EveryScheduleAndManyWaves) {
+  for (Schedule schedule : {Schedule::gridStride, Schedule::claimed})
+    for (uint32_t threads : {64u, 256u}) {
+      EndToEndCase each = hipCase(fmt::format("{}, {} threads", name(schedule), threads));
+      each.trip.operation.schedule = schedule;
+      each.trip.operation.dispatch = each.trip.operation.combine = {3, threads, 2};
+      expectRight(each);
+    }
+}
+
+TEST_F(HipSourceKernels, OddShapesMaskedIdsAndRowsPerExpert) {
+  struct Shape {
+    uint32_t ranks, experts, topk, hidden;
+    DType dtype;
+    std::vector<uint32_t> tokens;
+    double masked = 0;
+    bool expertRows = false;
+    uint32_t capacity = 0;
+  };
+  for (const Shape &shape : {Shape{1, 7, 7, 24, DType::bf16, {5}, 0.3},
+                             Shape{3, 10, 5, 2888, DType::bf16, {0, 1, 17}, 0.2, true},
+                             Shape{4, 64, 32, 64, DType::f32, {9}, 0.5},
+                             Shape{4, 16, 4, 64, DType::bf16, {30}, 0.1, true, 5}}) {
+    EndToEndCase each = hipCase(fmt::format("{} ranks, {} experts, top-{}, hidden {}, {} masked", shape.ranks,
+                                            shape.experts, shape.topk, shape.hidden, shape.masked));
+    LayerSpec &layer = each.trip.layer;
+    layer.ranks = shape.ranks;
+    layer.experts = shape.experts;
+    layer.topk = shape.topk;
+    layer.hidden = shape.hidden;
+    layer.dtype = layer.combineDType = shape.dtype;
+    layer.expertRows = shape.expertRows;
+    layer.capacity = shape.capacity;
+    each.trip.tokens = shape.tokens;
+    each.routing.mask = shape.masked;
+    expectRight(each);
+  }
+}
+
+// Behind caches that nothing keeps coherent, a fence that is missing shows.
+TEST_F(HipSourceKernels, ManySeedsBehindCaches) {
+  for (uint64_t seed = 0; seed < 4; ++seed) {
+    EndToEndCase each = hipCase(fmt::format("seed {}", seed));
+    each.machine.seed = seed;
+    each.machine.memory = EmulatorMemory::cached;
+    each.machine.residency = seed % 2 ? 1 : 0;
+    each.trip.operation.schedule = seed % 3 ? Schedule::claimed : Schedule::gridStride;
+    expectRight(each);
+  }
+}
+
+TEST_F(HipSourceKernels, PassTheGateWithoutAWord) {
+  for (KernelKind kind : {KernelKind::dispatch, KernelKind::combine})
+    for (Schedule schedule : {Schedule::gridStride, Schedule::claimed}) {
+      KernelSpec spec;
+      spec.kernel = kind;
+      spec.layer = EndToEndCase().trip.layer;
+      spec.layer.maxTokens = 21;
+      spec.target = "gfx90a";
+      spec.blockThreads = 256;
+      spec.wait = WaitStrategy::acquire;
+      spec.schedule = schedule;
+      auto source = sourceOf(spec);
+      ASSERT_TRUE(source) << source.error().message;
+      auto made = compileSource(test::sharedCache(), *source);
+      ASSERT_TRUE(made) << made.error().message;
+      auto meta = nlohmann::json::parse(made->meta);
+      for (const auto &finding : meta["findings"])
+        EXPECT_EQ(finding["severity"], "note") << finding.dump(2);
+      EXPECT_EQ(meta["scratch_bytes"], 0);
+      EXPECT_EQ(made->maxThreads, spec.blockThreads);
+    }
 }
 
 } // namespace

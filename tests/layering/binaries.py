@@ -3,7 +3,8 @@
 """Checks what the built binaries link and export.
 
 The runtime (libinterlock.so, the command, the static libraries) has no LLVM in it, the plugin exports ilk_compiler_* and
-nothing else, scope-lint loads nothing at all, and no product links a shared LLVM. Exit 1 and a sentence for each that is not so.
+nothing else, scope-lint loads nothing at all, and no product links a shared LLVM. What a child of a fork may use at once
+makes no object of ours at its first use. Exit 1 and a sentence for each that is not so.
 """
 
 import argparse
@@ -15,6 +16,8 @@ import sys
 # Itanium-mangled names in namespace llvm or mlir, and LLVM's C API.
 LLVM_SYMBOL = re.compile(r"^(_Z\w*?N[KVrRO]*4(llvm|mlir)|_ZT[VISCW]N?4(llvm|mlir)|LLVM[A-Z]|mlir[A-Z])")
 SHARED_LLVM = re.compile(r"lib(LLVM|MLIR|clang|lld)[\w.+-]*\.so\S*")
+# The guard of a function's static object in namespace interlock.
+GUARD = re.compile(r"^_ZGVZN[KVrRO]*9interlock")
 PLUGIN_SYMBOL = re.compile(r"^ilk_compiler_\w+$")
 
 
@@ -56,6 +59,14 @@ def check_no_llvm_inside(path, names):
     return []
 
 
+def check_no_first_use(path, names):
+    """A fork while another thread makes such an object leaves the child one that nobody finishes, and a wait for it."""
+    found = [name for name in names if GUARD.match(name)]
+    if found:
+        return [f"{path.name}: makes {len(found)} static objects at their first use ({found[0]}, …): a constexpr table would do"]
+    return []
+
+
 def check_plugin_exports(path):
     names = dynamic_exports(path)
     problems = []
@@ -71,6 +82,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runtime", type=pathlib.Path, action="append", default=[], help="shared libraries and programs without LLVM")
     parser.add_argument("--archive", type=pathlib.Path, action="append", default=[], help="static libraries without LLVM")
+    parser.add_argument("--forked", type=pathlib.Path, action="append", default=[], help="static libraries of what a child of a fork may use at once")
     parser.add_argument("--plugin", type=pathlib.Path, help="libinterlock_compiler.so")
     parser.add_argument("--static", type=pathlib.Path, action="append", default=[], help="programs that load nothing, without LLVM")
     parser.add_argument("--static-llvm", type=pathlib.Path, action="append", default=[], help="programs with LLVM inside")
@@ -81,6 +93,9 @@ def main():
         count += 1
     for path in options.archive:
         problems += check_no_llvm_inside(path, archive_symbols(path))
+        count += 1
+    for path in options.forked:
+        problems += check_no_first_use(path, archive_symbols(path))
         count += 1
     for path in options.static:
         problems += check_static(path) + check_no_llvm_inside(path, archive_symbols(path))

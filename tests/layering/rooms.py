@@ -22,7 +22,8 @@ ARROWS = {
     "runtime/Cache": ["runtime/Spec"],
     "runtime/Memory": ["runtime/Spec"],
     "templates/cuda": [],
-    "runtime/SourceJit": ["runtime/Cache", "runtime/Driver", "analysis/Lint", "templates/cuda"],
+    "templates/hip": [],
+    "runtime/SourceJit": ["runtime/Cache", "runtime/Driver", "analysis/LintAMDGCN", "templates/cuda", "templates/hip"],
     "runtime/Ops": ["runtime/Cache", "runtime/Driver", "runtime/Memory", "runtime/SourceJit"],
     "runtime/CApi": ["runtime/Ops"],
     "runtime/.": ["runtime/CApi"],  # what makes libinterlock.so of the rooms
@@ -35,7 +36,8 @@ ARROWS = {
     "compiler/Conversion": ["dialects/EP"],
     "compiler/Target": ["runtime/Spec", "analysis/LintAMDGCN"],
     "compiler/Pipeline": ["compiler/Transforms", "compiler/Conversion"],
-    "compiler/API": ["compiler/Pipeline", "compiler/Target"],
+    "compiler/Disassembly": ["runtime/Spec"],
+    "compiler/API": ["compiler/Pipeline", "compiler/Target", "compiler/Disassembly"],
     "compiler/tools": ["compiler/API"],
 }
 

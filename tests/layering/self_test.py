@@ -127,6 +127,12 @@ class Binaries(unittest.TestCase):
             subprocess.run(["c++", *flags, "-o", self.root / name, source], check=True)
             self.assertEqual(len(binaries.check_static(self.root / name)), problems)
 
+    def test_an_object_made_at_its_first_use_is_found(self):
+        table = "namespace interlock {{ int size() {{ {} T table = {{}}; return table.n; }} }}"
+        for name, kind, problems in (("late", "struct T { int n; T(); };", 1), ("constant", "struct T { int n; };", 0)):
+            library = self.build(f"lib{name}.so", kind + table.format("static const"))
+            self.assertEqual(len(binaries.check_no_first_use(library, binaries.archive_symbols(library))), problems)
+
     def test_plugin_exports(self):
         self.assertEqual(binaries.check_plugin_exports(self.plugin), [])
         self.assertIn("besides", binaries.check_plugin_exports(self.loose)[0])

@@ -5,8 +5,8 @@
 #   interlock, interlock-opt, FileCheck, not, split-file, mlir-opt, mlir-translate are on the PATH of every test
 #   %interlock_build the build tree
 #   %interlock_src   the source tree           %ptxas   ptxas, with the feature of the same name
-# Features: compiler (interlock-opt and the plugin were built), ptxas, nvdisasm (on the PATH, in the toolkit, or from PyPI's
-# nvidia-cuda-nvdisasm), nvjitlink (the toolkit's library can be loaded).
+# Features: compiler (interlock-opt and the plugin were built), ptxas, nvdisasm (on the PATH, in the toolkit, or of the wheel
+# that scripts/test brings), nvjitlink (the toolkit's library can be loaded).
 
 import ctypes
 import glob
@@ -43,7 +43,8 @@ if config.ptxas and not config.ptxas.endswith("-NOTFOUND"):
 
 def find_nvdisasm():
     on_path = shutil.which("nvdisasm") or shutil.which("nvdisasm", path="/usr/local/cuda/bin")
-    wheels = [name for folder in sys.path for name in glob.glob(os.path.join(folder, "nvidia", "*", "bin", "nvdisasm"))]
+    folders = [os.path.join(config.interlock_build, "wheels"), *sys.path]
+    wheels = [name for folder in folders for name in glob.glob(os.path.join(folder, "nvidia", "*", "bin", "nvdisasm"))]
     return on_path or next(iter(wheels), None)
 
 

@@ -142,6 +142,33 @@ TEST(Plugin, IsLoadedWhenItIsNeeded) {
             0);
 }
 
+// Its file tells what it would state, so that a process with a warm cache maps none of it.
+TEST(Plugin, AHitOnDiskLoadsNothing) {
+  TempFolder folder;
+  ASSERT_EQ(
+      test::exitCodeOf(test::inProcess([&] { return openCache(folder.string())->get(test::kernels()[0]) ? 0 : 1; })),
+      0);
+  EXPECT_EQ(test::exitCodeOf(test::inProcess([&] {
+              auto hit = openCache(folder.string())->get(test::kernels()[0]);
+              if (!hit || hit->outcome != Outcome::disk)
+                return 1;
+              return isMapped("libinterlock_compiler") ? 2 : 0;
+            })),
+            0);
+}
+
+TEST(Plugin, ItsFileTellsWhatItStates) {
+  std::string told = *makePluginCompiler({.path = INTERLOCK_PLUGIN})->identity();
+  EXPECT_EQ(test::exitCodeOf(test::inProcess([&] {
+              void *library = ::dlopen(INTERLOCK_PLUGIN, RTLD_NOW | RTLD_LOCAL);
+              auto identity =
+                  library ? reinterpret_cast<const char *(*)()>(::dlsym(library, "ilk_compiler_identity")) : nullptr;
+              return identity && told == identity() ? 0 : 1;
+            })),
+            0)
+      << told;
+}
+
 // A copy elsewhere, renamed and old, is the same compiler; one with another byte in its build id is another.
 TEST(Plugin, A09ItsIdentityIsItsContent) {
   TempFolder folder;

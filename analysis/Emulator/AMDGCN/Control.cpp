@@ -101,7 +101,8 @@ Flow wrongBarrier(WaveExec &x, const Op &op, int64_t number) {
   return x.fault(op, fmt::format("expected barrier -1, the workgroup's, or -3, the cluster's, found {}", number),
                  ErrorKind::unsupported);
 }
-int64_t barrierNumber(WaveExec &x, const Op &op) { return int32_t(x.scalar32(op.src[0])); }
+/// -3, or 0xfffd: s_barrier_wait has 16 bits.
+int64_t barrierNumber(WaveExec &x, const Op &op) { return int16_t(x.scalar32(op.src[0])); }
 
 template <bool isFirst> Flow barrierSignal(WaveExec &x, const Op &op) {
   int64_t number = barrierNumber(x, op);

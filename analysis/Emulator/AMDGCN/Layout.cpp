@@ -45,6 +45,8 @@ uint32_t codeBytes(const Instruction &in) {
                   op == "s_clause" || op == "s_delay_alu" || op.starts_with("s_inst") || op.starts_with("s_call");
     return inside || !literal() ? 4 : 8;
   }
+  if (op == ".long")
+    return 4;
   if (op.starts_with("v_"))
     return (in.encoding == "e32" ? 4u : 8u) + (literal() ? 4u : 0u);
   return 8;

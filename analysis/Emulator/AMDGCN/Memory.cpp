@@ -186,7 +186,8 @@ Flow runBuffer(WaveExec &x, const Op &op) {
     if (a && (op.flags & offsetEnable))
       offset += a[(op.flags & indexEnable ? maxLanes : 0) + i];
     if (scratch) {
-      x.transfer.address[i] = offset + scalar / x.wave.lanes;
+      // In 32 bits: LLVM 14 puts what an index lacks to be positive into the offset of the instruction.
+      x.transfer.address[i] = uint32_t(offset + scalar / x.wave.lanes);
       continue;
     }
     // Out of range: loads give 0, stores are dropped.

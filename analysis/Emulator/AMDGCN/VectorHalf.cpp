@@ -197,6 +197,8 @@ constexpr Entry table[] = {
     h2<[](h a, h b) { return F::sub(b, a); }>("v_subrev_f16"),
     h2<[](h a, h b) { return F::mul(a, b); }>("v_mul_f16"),
     h3<fmaH>("v_fma_f16"),
+    h3<fmaH>("v_fmaak_f16"),
+    h3<[](h a, h k, h b) { return F::fma(a, k, b); }>("v_fmamk_f16"),
     {"v_fmac_f16",
      runVector,
      Form::plain,

@@ -1,7 +1,8 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// Files, standard input, and files with PTX inside.
+// Files, standard input, and files with PTX or code objects inside.
 #include "analysis/Lint/tool/Inputs.h"
+#include "analysis/Lint/tool/CodeObjects.h"
 #include "analysis/Lint/tool/Process.h"
 
 #include <fmt/format.h>
@@ -60,8 +61,8 @@ tl::expected<std::string, std::string> readAll(int file) {
   }
 }
 
-tl::expected<std::vector<PtxText>, std::string> extract(const std::string &name, std::string_view container,
-                                                        const std::string &searchPath) {
+tl::expected<std::vector<InputText>, std::string> extract(const std::string &name, std::string_view container,
+                                                          const std::string &searchPath) {
   if (name == "-")
     return tl::unexpected(fmt::format("expected PTX on standard input, got {}: name it as a file", container));
   auto cuobjdump = findProgram("cuobjdump", searchPath);
@@ -95,21 +96,23 @@ tl::expected<std::string, std::string> readBytes(const std::string &name) {
   return bytes;
 }
 
-tl::expected<std::vector<PtxText>, std::string> ptxOf(const std::string &name, const std::string &searchPath) {
+tl::expected<std::vector<InputText>, std::string> textsOf(const std::string &name, const std::string &searchPath) {
   auto bytes = readBytes(name);
   if (!bytes)
     return tl::unexpected(std::move(bytes.error()));
+  if (holdsAmdCode(*bytes))
+    return disassemble(name, searchPath);
   if (std::string_view container = containerOf(*bytes); !container.empty())
     return extract(name, container, searchPath);
-  std::vector<PtxText> texts;
+  std::vector<InputText> texts;
   texts.push_back({name, std::move(*bytes)});
   return texts;
 }
 
-std::vector<PtxText> splitListing(std::string_view listing, const std::string &name) {
+std::vector<InputText> splitListing(std::string_view listing, const std::string &name) {
   // `Fatbin ptx code:`, a rule, lines `key = value` or words, an empty line, the text.
   constexpr std::string_view any = "\nFatbin ", ptx = "\nFatbin ptx code:\n";
-  std::vector<PtxText> texts;
+  std::vector<InputText> texts;
   for (size_t at = listing.find(ptx); at != listing.npos; at = listing.find(ptx, at)) {
     size_t end = std::min(listing.find(any, at + 1), listing.size());
     std::string_view section = listing.substr(at + 1, end - at - 1);

@@ -75,14 +75,14 @@ private:
   }
 
   void judgeInput(const std::string &input) {
-    auto texts = ptxOf(input, options.searchPath);
+    auto texts = textsOf(input, options.searchPath);
     if (!texts)
       return refuse({input, {}, std::move(texts.error())});
-    for (const PtxText &text : *texts)
+    for (const InputText &text : *texts)
       isAmdgcn(text.text) ? judgeAmdgcn(text) : judgePtx(text);
   }
 
-  void judgeAmdgcn(const PtxText &text) {
+  void judgeAmdgcn(const InputText &text) {
     auto module = amdgcn::read(text.text, text.name);
     if (!module)
       return refuse({text.name, {text.name, module.error().at.line, module.error().at.column}, module.error().message});
@@ -94,7 +94,7 @@ private:
       return;
     if (auto missing = findMissingParameter(*contract, *module))
       return refuse(text.name, std::move(*missing));
-    auto report = check(*module, {options.clusterSize, std::move(*contract)});
+    auto report = check(*module, {options.clusterSize, std::move(*contract), options.strict});
     if (!report)
       return refuse({text.name, {}, std::move(report.error())});
     Judged judged{text.name, text.text, 0, {std::string(module->processor())}, {}, {}, scope::Language::amdgcn};
@@ -126,7 +126,7 @@ private:
     renderer.judged(judged);
   }
 
-  void judgePtx(const PtxText &ptx) {
+  void judgePtx(const InputText &ptx) {
     auto module = ptx::read(ptx.text, ptx.name);
     if (!module)
       return refuse({ptx.name, {ptx.name, module.error().at.line, module.error().at.column}, module.error().message});
@@ -148,7 +148,7 @@ private:
     Judged judged{ptx.name, ptx.text, module->version, {}, {}, {}};
     judged.targets.assign(module->targets.begin(), module->targets.end());
     judged.unknownDirectives.insert(module->unknownDirectives.begin(), module->unknownDirectives.end());
-    judged.report = check(*module, {options.clusterSize, std::move(*contract)});
+    judged.report = check(*module, {options.clusterSize, std::move(*contract), options.strict});
     finish(std::move(judged));
   }
 

@@ -15,8 +15,9 @@ struct RunOptions {
   std::vector<std::string> inputs;
   std::string contractFile; ///< empty: none
   uint32_t clusterSize = 0; ///< as Options::clusterSize
+  bool strict = false;      ///< as Options::strict
   scope::Severity failOn = scope::Severity::warning;
-  std::string searchPath; ///< where cuobjdump is looked for
+  std::string searchPath; ///< where cuobjdump and the interlock command are looked for
 };
 
 /// Judges every input, whatever becomes of the others. Sentences about unusable ones go to `errors`. Returns the exit

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 
 using namespace interlock;
@@ -19,6 +20,11 @@ namespace {
 std::string environment(const char *name) {
   const char *value = std::getenv(name);
   return value ? value : "";
+}
+
+std::string ownFolder() {
+  std::error_code error;
+  return std::filesystem::canonical("/proc/self/exe", error).parent_path().string();
 }
 
 int refuse(const std::string &sentence) {
@@ -80,9 +86,10 @@ int scopeLint(int argc, char **argv) {
   app.set_version_flag("--version", "scope-lint " INTERLOCK_VERSION);
   app.add_option(
          "FILE", options.inputs,
-         "PTX or AMDGCN assembly as LLVM prints it, told by what it contains, or - for standard input; executables, "
-         "objects, libraries and fatbins by the PTX embedded in them, which takes cuobjdump (looked for in PATH, "
-         "then in CUDA_HOME/bin)")
+         "PTX or AMDGCN assembly as LLVM prints it, told by what it contains, or - for standard input; code objects "
+         "for AMD GPUs, also in offload bundles and programs, by their disassembly, which takes the interlock command "
+         "(looked for beside scope-lint, then in PATH); other executables, objects, libraries and fatbins by the PTX "
+         "embedded in them, which takes cuobjdump (looked for in PATH, then in CUDA_HOME/bin)")
       ->type_name("");
   app.add_option("--format", format, "text (default), json or sarif")
       ->type_name("FORMAT")
@@ -91,6 +98,9 @@ int scopeLint(int argc, char **argv) {
                  "of PTX: CTAs per cluster of the launch, 1 to 16, where it has no .reqnctapercluster; not given: any")
       ->type_name("N")
       ->check(CLI::Range(1, 16));
+  app.add_flag(
+      "--strict", options.strict,
+      "of PTX: judge by SL30 to SL32 too, what nothing orders at all, as far as the text shows it for certain");
   app.add_option("--contract", options.contractFile,
                  "who accesses the memory behind the kernels' parameters, and which findings are waived")
       ->type_name("FILE");
@@ -116,7 +126,8 @@ int scopeLint(int argc, char **argv) {
   options.failOn = failOn == "error"  ? scope::Severity::error
                    : failOn == "note" ? scope::Severity::note
                                       : scope::Severity::warning;
-  options.searchPath = environment("PATH");
+  // The interlock command is installed beside this one.
+  options.searchPath = ownFolder() + ":" + environment("PATH");
   if (std::string home = environment("CUDA_HOME"); !home.empty())
     options.searchPath += ":" + home + "/bin";
   return lint::run(options, *makeRenderer(format), std::cerr);

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -28,7 +29,7 @@ struct DeviceInfo {
 
 /// What is loaded: the text always, a binary if there is one.
 struct KernelImage {
-  std::string text;   ///< PTX, or AMDGCN assembly
+  std::string text;   ///< PTX, or AMDGCN assembly; empty only for an emulator that has a disassembler, and for HIP
   std::string binary; ///< cubin, or empty: the driver assembles the text; hsaco, which HIP needs
   std::string entry;  ///< name of the kernel
 };
@@ -143,6 +144,15 @@ Result<std::unique_ptr<Driver>> openHip(const HipOptions &options = {});
 /// coherent but what the kernel does about them, as the chip's memory model allows it.
 enum class EmulatorMemory : uint8_t { sequential, cached };
 
+/// What of a kernel an emulated device loads: the text, as ever, or a code object as a GPU would.
+enum class EmulatorLoads : uint8_t { text, binary };
+
+/// Turns a code object for an AMD chip ("gfx942") into assembly, which is what the emulator reads.
+using Disassembler = std::function<Result<std::string>(std::string_view object, std::string_view chip)>;
+/// The compiler plugin's, which is opened when it is first needed; `path` is of libinterlock_compiler.so, and empty for
+/// the one beside this library.
+Disassembler pluginDisassembler(const std::string &path = {});
+
 struct EmulatorOptions {
   std::string target = "sm_90a"; ///< the chip to be
   uint32_t devices = 1;
@@ -150,6 +160,8 @@ struct EmulatorOptions {
   uint64_t seed = 0;                                  ///< of the scheduler that interleaves warps, CTAs and devices
   EmulatorMemory memory = EmulatorMemory::sequential; ///< of AMD chips
   ModuleLimits modules = {};
+  EmulatorLoads loads = EmulatorLoads::text; ///< binary: of AMD chips; kernels without a text come as binary anyway
+  Disassembler disassembler = {};            ///< what binaries take
 };
 Result<std::unique_ptr<Driver>> openEmulator(const EmulatorOptions &options);
 

@@ -393,7 +393,7 @@ ILK_API ilk_status ilk_cache_prewarm(ilk_cache *cache, const char *kernels, cons
 ILK_API ilk_status ilk_cache_export(const ilk_cache *cache, const char *file, ilk_archive_report *report);
 ILK_API ilk_status ilk_cache_import(ilk_cache *cache, const char *file, ilk_archive_report *report);
 
-/* ---- Kernels given as CUDA C++ source ---- */
+/* ---- Kernels given as source: CUDA C++ for NVIDIA's chips, HIP C++ for AMD's ---- */
 
 typedef struct ilk_source_header {
   size_t size;
@@ -408,12 +408,15 @@ typedef struct ilk_source_kernel {
   const char *source;         /**< its text */
   const char *entry;          /**< the kernel, as the source would name it */
   const char *target;         /**< NULL: "sm_90a" */
-  const char *const *options; /**< as NVRTC takes them */
+  const char *const *options; /**< as NVRTC or hiprtc takes them */
   size_t option_count;
   const ilk_source_header *headers; /**< all have the size that the first one states */
   size_t header_count;
   const char *contract;   /**< as scope-lint reads it from a contract file, with waivers; or NULL */
   const char *nvrtc_path; /**< of libnvrtc.so; NULL: as the loader finds it, or in the toolkit's usual place */
+  /** Of ROCm's libhiprtc.so or, of ROCm 5, libamdhip64.so; NULL: as the loader finds it, or in /opt/rocm. It is never
+   * loaded into this process: interlock-hiprtc, beside the library or in ../bin, runs it. */
+  const char *hiprtc_path;
 } ilk_source_kernel;
 
 typedef struct ilk_kernel_facts {

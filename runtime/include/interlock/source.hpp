@@ -1,7 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// Kernels given as CUDA C++ source: compiled in the process by NVRTC, judged by scope-lint, kept in the same cache as
-// generated kernels.
+// Kernels given as source: CUDA C++, compiled in the process by NVRTC, or HIP C++, compiled in another one by hiprtc;
+// judged by scope-lint, kept in the same cache as generated kernels.
 #pragma once
 
 #include "interlock/device.hpp"
@@ -25,10 +25,10 @@ struct SourceText {
 struct SourceKernel {
   SourceText source{"kernel.cu", {}};
   std::string entry; ///< the kernel as the source would name it: `add`, `moe::add<float, 4>`
-  /// As NVRTC takes them: `-DN=4`, `--use_fast_math`. Those that name files or another chip are refused.
+  /// As NVRTC or hiprtc takes them: `-DN=4`, `--use_fast_math`. Those that name files or another chip are refused.
   std::vector<std::string> options;
   std::vector<SourceText> headers; ///< whatever is included, each by the name that it is included by
-  std::string target = "sm_90a";   ///< a chip of targets()
+  std::string target = "sm_90a";   ///< a chip of targets(); for one of AMD's the source is HIP C++
   /// What the source cannot say of itself, as scope-lint reads it from a contract file: who shares the memory behind a
   /// parameter, and findings that its author has weighed (`waive SL27 kernel add: all CTAs are resident`).
   std::string contract;
@@ -36,6 +36,10 @@ struct SourceKernel {
 
 struct SourceOptions {
   std::string nvrtcPath; ///< of libnvrtc.so; empty: as the loader finds it, or in the toolkit's usual place
+  /// Of ROCm's libhiprtc.so or, of ROCm 5, libamdhip64.so; empty: as the loader finds it, or in /opt/rocm.
+  std::string hiprtcPath = {};
+  std::string hiprtcHelper = {}; ///< the program that runs it; empty: interlock-hiprtc beside the library or in ../bin
+  uint32_t hiprtcSeconds = 300;  ///< that one compilation may take there
 };
 
 struct CompiledSource {
@@ -50,7 +54,8 @@ struct CompiledSource {
   double milliseconds = 0;   ///< that it took
 };
 
-/// From the cache, or compiled once, judged, and left there. `compile` if the compiler refuses it, or if an access is
+/// From the cache, or compiled once, judged, and left there. What hiprtc makes is judged as the cache's compiler plugin
+/// disassembles it. `compile` if the compiler refuses it, or if an access is
 /// not ordered: the first line says which and where. What failed is tried again by the next call.
 [[nodiscard]] Result<CompiledSource> compileSource(KernelCache &cache, const SourceKernel &kernel,
                                                    const SourceOptions &options = {});

@@ -6,6 +6,7 @@
 #include "interlock/status.hpp"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -132,7 +133,7 @@ struct TargetInfo {
 inline bool hasLaunchControl(const TargetInfo &target) {
   return target.vendor == "nvptx" && target.computeCapability >= 100;
 }
-const std::vector<TargetInfo> &targets();
+std::span<const TargetInfo> targets();
 /// The cheaper wait that the chip has. On AMD chips a relaxed loop with a fence behind it always is.
 inline WaitStrategy cheapestWait(const TargetInfo &target) {
   return target.restrictedFence || target.isAMD() ? WaitStrategy::relaxedFence : WaitStrategy::acquire;
@@ -145,7 +146,7 @@ struct ModelPreset {
   uint32_t hidden, experts, topk;
   std::string_view source; ///< where the figures were published
 };
-const std::vector<ModelPreset> &models();
+std::span<const ModelPreset> models();
 [[nodiscard]] Result<ModelPreset> findModel(std::string_view name);
 
 } // namespace interlock INTERLOCK_API

@@ -1,17 +1,31 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// A compiler plugin without a compiler. FAKE_GOOD keeps the interface; the others break it in one way each.
+// A compiler plugin without a compiler. FAKE_GOOD keeps the interface, and has no note; the others break
+// it in one way each.
 #include "runtime/Spec/CompilerPlugin.h"
 
 #include <chrono>
 #include <cstring>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 
+#define ILK_TEXT_OF(value) #value
+#define ILK_TEXT(macro) ILK_TEXT_OF(macro)
+
 struct ilk_compiler_output {
-  std::string request, parts, meta, error, text;
+  std::string request, parts, meta, error, text, objects;
 };
+
+#if defined(FAKE_NOTED)
+// What its file tells is not what it states.
+__attribute__((section(".note.interlock"), used, aligned(4))) static const struct {
+  uint32_t ownerBytes = sizeof("Interlock"), textBytes = sizeof(text), type = 1;
+  char owner[12] = "Interlock";
+  char text[48] = "{\"abi\":" ILK_TEXT(ILK_COMPILER_ABI) ",\"llvm\":\"22.1.8\",\"templates\":\"t\"}";
+} note;
+#endif
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -56,6 +70,17 @@ EXPORT int32_t ilk_compiler_compile(const ilk_compiler_request *request, ilk_com
   return 1;
 }
 
+EXPORT int32_t ilk_compiler_disassemble(const ilk_compiler_disassembly *request, ilk_compiler_output **out) {
+  auto *output = *out = new ilk_compiler_output;
+  if (request->size != sizeof(*request) ||
+      !std::string_view(request->object, request->object_size).starts_with("\x7f")) {
+    output->error = "expected a code object";
+    return 1;
+  }
+  output->objects = R"([{"target":"amdgcn-amd-amdhsa--gfx90a","asm":"s_endpgm\n"}])";
+  return 0;
+}
+
 EXPORT const char *ilk_compiler_output_part(const ilk_compiler_output *out, const char *name, size_t *size) {
   const std::string *part = nullptr;
   if (!std::strcmp(name, "ptx"))
@@ -64,6 +89,8 @@ EXPORT const char *ilk_compiler_output_part(const ilk_compiler_output *out, cons
     part = &out->meta;
   else if (!std::strcmp(name, "stages"))
     part = &out->parts;
+  else if (!std::strcmp(name, "objects"))
+    part = &out->objects;
   if (!part)
     return nullptr;
   *size = part->size();

@@ -4,11 +4,13 @@
 #include "runtime/Cache/Compiler.h"
 #include "runtime/Cache/KernelCache.h"
 #include "runtime/Spec/CompilerPlugin.h"
+#include "runtime/Spec/ElfFile.h"
 #include "tests/unit/cache/FakeCompiler.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace interlock {
 namespace {
@@ -72,6 +74,26 @@ TEST(Plugin, WrongOnesAreRefusedInASentence) {
   TempFolder folder;
   test::spill(folder.path() / "text.so", "this is no library");
   expectRefused({.path = folder.string("text.so")}, Code::notFound, "expected the compiler plugin");
+}
+
+// Its file's notes are asked first, so that a hit on disk loads nothing; what is loaded later has to be the same.
+TEST(Plugin, WhatItsFileTellsIsWhatItMustState) {
+  auto compiler = makePluginCompiler({.path = FAKE_PLUGIN_NOTED});
+  for (int i = 0; i < 2; ++i) {
+    auto identity = compiler->identity();
+    ASSERT_TRUE(identity) << identity.error().message;
+    auto json = nlohmann::json::parse(*identity);
+    EXPECT_EQ(json["digest"], buildIdOfFile(FAKE_PLUGIN_NOTED));
+    EXPECT_EQ(json["llvm"], "22.1.8");
+    EXPECT_FALSE(json.contains("abi"));
+    auto refused = compiler->compile(numbered(0), {"ptx"});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Code::unsupported);
+    EXPECT_THAT(refused.error().message, testing::AllOf(HasSubstr("it was replaced while this process used it"),
+                                                        HasSubstr("\"digest\":\"fake\"")));
+  }
+  EXPECT_FALSE(loadPlugin({.path = FAKE_PLUGIN_NOTED}));
+  EXPECT_TRUE(loadPlugin({.path = FAKE_PLUGIN_GOOD}));
 }
 
 // The identity is made part of a JSON object when templates are overridden, so it must be one.

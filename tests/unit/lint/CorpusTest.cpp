@@ -35,6 +35,9 @@ std::string testName(const testing::TestParamInfo<std::filesystem::path> &info) 
 
 class Flagged : public testing::TestWithParam<std::filesystem::path> {};
 
+/// Texts that show a fault of the rules which are judged on demand.
+bool isStrict(const std::filesystem::path &path) { return path.parent_path().filename() == "strict"; }
+
 TEST_P(Flagged, FirstFindingIsTheExpectedOne) {
   std::string text = read(GetParam());
   // `// expect: SLnn: why`, or `// expect: SLnn (warning): why`
@@ -42,7 +45,9 @@ TEST_P(Flagged, FirstFindingIsTheExpectedOne) {
   ASSERT_GE(std::sscanf(text.c_str(), "// expect: %4s (%15[a-z])", rule, severity), 1)
       << "expected `// expect: SLnn` in the first line";
   EXPECT_EQ(GetParam().stem().string().substr(0, 4), rule);
-  Report report = checkText(text);
+  Options options;
+  options.strict = isStrict(GetParam());
+  Report report = checkText(text, options);
   ASSERT_FALSE(report.findings.empty());
   EXPECT_EQ(report.findings[0].rule, rule) << report.findings[0].message;
   std::string wanted = *severity ? severity : "error";
@@ -58,6 +63,13 @@ TEST_P(Clean, HasNothingAtWarningOrAbove) {
   EXPECT_THAT(report.unknownOpcodes, IsEmpty());
 }
 
+TEST_P(Clean, HasNothingOnDemandEither) {
+  Options options;
+  options.strict = true;
+  EXPECT_THAT(summary(checkText(read(GetParam()), options), scope::Severity::warning), IsEmpty());
+}
+
+INSTANTIATE_TEST_SUITE_P(CorpusStrict, Flagged, testing::ValuesIn(filesIn("strict")), testName);
 INSTANTIATE_TEST_SUITE_P(Corpus, Flagged, testing::ValuesIn(filesIn("flag")), testName);
 INSTANTIATE_TEST_SUITE_P(CorpusNotes, Flagged, testing::ValuesIn(filesIn("note")), testName);
 INSTANTIATE_TEST_SUITE_P(Corpus, Clean, testing::ValuesIn(filesIn("clean")), testName);

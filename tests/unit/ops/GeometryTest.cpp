@@ -64,12 +64,12 @@ TEST(Geometry, ARankAloneOnItsDeviceLeavesMostOfItToOthers) {
   EXPECT_EQ(defaultGeometry(layerOf(8192), KernelKind::dispatch, 1, h200, 1, {16, 0, 0}).tileTokens, 16u);
   EXPECT_EQ(dispatch.blockThreads, 1024u);
   LaunchGeometry combine = defaultGeometry(layerOf(8192), KernelKind::combine, 1, h200, 1);
-  EXPECT_EQ(combine.grid, 24u);
-  EXPECT_EQ(combine.tileTokens, 32u);
+  EXPECT_EQ(combine.grid, 16u);
+  EXPECT_EQ(combine.tileTokens, 512u); // likewise
   for (KernelKind kind : {KernelKind::dispatch, KernelKind::combine}) {
     LaunchGeometry few = defaultGeometry(layerOf(128), kind, 1, h200, 1);
-    EXPECT_EQ(few.grid, 32u);
-    EXPECT_EQ(few.tileTokens, 4u);
+    EXPECT_EQ(few.grid, 64u);
+    EXPECT_EQ(few.tileTokens, 2u);
   }
   // A group of one has no link.
   LayerSpec alone = layerOf(8192);

@@ -25,6 +25,18 @@ struct Examples {
   std::string folder, flagged, clean;
 };
 
+TEST(ScopeLint, TheVerifiersRulesAreJudgedOnDemand) {
+  for (const char *id : {"SL30", "SL31", "SL32"}) {
+    Examples examples(id);
+    EXPECT_EQ(runCommand({examples.flagged}).code, 0);
+    Outcome strict = runCommand({"--strict", examples.flagged});
+    EXPECT_EQ(strict.code, 1);
+    EXPECT_THAT(strict.out, HasSubstr(std::string("[") + id + "]"));
+    EXPECT_EQ(runCommand({"--strict", examples.clean}).code, 0);
+    EXPECT_THAT(runCommand({"--explain", id}).out, HasSubstr("`scope-lint` with `--strict`"));
+  }
+}
+
 TEST(ScopeLint, ExitCodeSaysWhatWasFound) {
   Examples sl01("SL01");
   Outcome clean = runCommand({sl01.clean});

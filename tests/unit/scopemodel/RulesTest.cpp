@@ -169,6 +169,22 @@ TEST(Rules, SL10GenericWriteAsyncRead) {
   EXPECT_THAT(storeOut(true, false).findings(), IsEmpty());
 }
 
+TEST(Rules, SL10AThirdThreadThatTellsIsNoFence) {
+  for (bool fence : {false, true}) {
+    Litmus t;
+    Access tile = t.shared("tile"), written = t.shared("written"), told = t.shared("told"), out = t.global("out");
+    t.thread(warp(1), [&](ThreadCode &c) {
+      c.st(tile);
+      if (fence)
+        c.proxyFence();
+      c.arrive(written);
+    });
+    t.thread(warp(2), [&](ThreadCode &c) { c.wait(written).arrive(told); });
+    t.thread(oneThread(0), [&](ThreadCode &c) { c.wait(told).copy(out, tile).waitGroup(); });
+    EXPECT_EQ(t.findings(), foundIf(!fence, {"SL10"}));
+  }
+}
+
 TEST(Rules, SL10WaiterSideFenceAcrossCtasIsAWarning) {
   Litmus t;
   t.program.clusterSize = 2;
@@ -479,6 +495,52 @@ TEST(Rules, WhereSeveralMechanismsOrderOneIsEnough) {
     c.poll(progress, Order::relaxed, Scope::gpu).poll(flag, Order::acquire, Scope::gpu).ld(x);
   });
   EXPECT_THAT(t.findings(), IsEmpty());
+}
+
+Access word(Access object, int64_t index) {
+  object.offset = index * object.bytes;
+  return object;
+}
+
+TEST(Rules, WordsOfOneObjectAreDifferentSignals) {
+  for (bool reset : {false, true}) {
+    Litmus t;
+    Access x = t.global("x"), control = t.global("control"), all = control;
+    all.elements = 2;
+    t.thread(inCta(0), [&](ThreadCode &c) {
+      c.st(x).fence(Order::acqRel, Scope::cta).atom(word(control, 0), Order::relaxed, Scope::gpu, Poll::test);
+      c.atom(word(control, 1), Order::acqRel, Scope::gpu, Poll::test);
+    });
+    t.thread(inCta(1), [&](ThreadCode &c) {
+      c.atom(word(control, 0), Order::relaxed, Scope::gpu, Poll::test);
+      c.atom(word(control, 1), Order::acqRel, Scope::gpu, Poll::test).ld(x);
+      if (reset)
+        c.st(all);
+    });
+    EXPECT_THAT(t.findings(), IsEmpty());
+  }
+}
+
+TEST(Rules, AnAcquireOfAnotherWordIsNoAcquirePattern) {
+  for (int64_t polled : {0, 1}) {
+    Litmus t;
+    Access x = t.global("x"), flags = t.global("flags");
+    t.thread(inCta(0), [&](ThreadCode &c) { c.st(x).st(word(flags, polled), Order::release, Scope::gpu); });
+    t.thread(inCta(1), [&](ThreadCode &c) {
+      c.poll(word(flags, polled), Order::relaxed, Scope::gpu).ld(word(flags, 1), Order::acquire, Scope::gpu).ld(x);
+    });
+    EXPECT_EQ(t.findings(), foundIf(polled == 0, {"SL04"}));
+  }
+}
+
+TEST(Rules, DataBesideItsSignalIsData) {
+  for (Order order : {Order::relaxed, Order::release}) {
+    Litmus t;
+    Access slot = t.global("slot");
+    t.thread(inCta(0), [&](ThreadCode &c) { c.st(word(slot, 0)).st(word(slot, 1), order, Scope::gpu); });
+    t.thread(inCta(1), [&](ThreadCode &c) { c.poll(word(slot, 1), Order::acquire, Scope::gpu).ld(word(slot, 0)); });
+    EXPECT_EQ(t.findings(), foundIf(order == Order::relaxed, {"SL03"}));
+  }
 }
 
 TEST(Rules, FindingsSayWhereAndWhatWouldDo) {

@@ -3,6 +3,7 @@
 // What the key of a source is made of, and what is refused before any compiler is asked. No NVRTC is needed: a file
 // stands in its place.
 #include "runtime/Cache/KernelCache.h"
+#include "runtime/Spec/ElfFile.h"
 #include "runtime/Spec/VendorLibrary.h"
 #include "tests/unit/cache/FakeCompiler.h"
 #include "tests/unit/sourcejit/Sources.h"

@@ -39,10 +39,17 @@ std::string writeFile(const std::string &name, const std::string &bytes) {
 
 Outcome runCommand(const std::vector<std::string> &arguments, const std::vector<std::string> &environment,
                    const std::string &input) {
+  std::vector<std::string> command = {INTERLOCK_COMMAND};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return runProgram(command, environment, input);
+}
+
+Outcome runProgram(const std::vector<std::string> &command, const std::vector<std::string> &environment,
+                   const std::string &input) {
   std::string folder = freshFolder();
   std::string inputFile = writeFile(folder + "/in", input);
-  std::vector<char *> list = {const_cast<char *>(INTERLOCK_COMMAND)};
-  for (const std::string &argument : arguments)
+  std::vector<char *> list;
+  for (const std::string &argument : command)
     list.push_back(const_cast<char *>(argument.c_str()));
   list.push_back(nullptr);
   pid_t child = fork();

@@ -21,6 +21,10 @@ struct Outcome {
 Outcome runCommand(const std::vector<std::string> &arguments, const std::vector<std::string> &environment = {},
                    const std::string &input = {});
 
+/// The same of any program, whose file is the first of these.
+Outcome runProgram(const std::vector<std::string> &command, const std::vector<std::string> &environment = {},
+                   const std::string &input = {});
+
 /// A fresh folder under the test's temporary one.
 std::string freshFolder();
 

@@ -94,4 +94,31 @@ TEST_F(SourceCommand, BadInputIsOneSentence) {
   EXPECT_THAT(two.err, HasSubstr("expected one header that is included as plus.h"));
 }
 
+// The target says the language: the same flags, HIP C++ for an AMD chip.
+TEST_F(SourceCommand, HipForAnAmdChip) {
+  writeFile(folder + "/fill.hip", "extern \"C\" __global__ void fill(int *x) { x[threadIdx.x] = N; }\n");
+  auto fill = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"compile", "--source", folder + "/fill.hip", "--entry", "fill", "--option=-DN=4"});
+    return runCommand(more, {"INTERLOCK_CACHE_DIR=" + folder + "/cache"});
+  };
+  Outcome wrong = fill({"--target", "gfx90a", "--emit", "ptx"});
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("asm or hsaco for gfx90a"));
+  Outcome first = fill({"--target", "gfx90a", "--emit", "asm"});
+  if (first.err.find("expected hiprtc") != std::string::npos || first.err.find("needs the compiler plugin") != std::string::npos)
+    GTEST_SKIP() << first.err;
+  ASSERT_EQ(first.code, 0) << first.err;
+  EXPECT_THAT(first.out, HasSubstr(".amdhsa_kernel fill"));
+  auto again = fill({"--target", "gfx90a", "--json"}).json();
+  EXPECT_EQ(again["from"], "disk");
+  EXPECT_GT(again["hsaco_bytes"], 0);
+  Outcome list = runCommand({"inspect", "--json"}, {"INTERLOCK_CACHE_DIR=" + folder + "/cache"});
+  ASSERT_EQ(list.json()["entries"].size(), 1u);
+  EXPECT_EQ(list.json()["entries"][0]["source"]["language"], "hip");
+  // no hiprtc is known for it, whichever there is
+  Outcome chip = fill({"--target", "gfx1250"});
+  EXPECT_EQ(chip.code, 2);
+  EXPECT_THAT(chip.err, HasSubstr("a chip that hiprtc is known to compile for"));
+}
+
 } // namespace

@@ -74,9 +74,9 @@ def without(text, pattern):
     return "".join(kept)
 
 
-def verdicts(lint, ptx, entry):
+def verdicts(lint, ptx, entry, *options):
     """{function: [rule, …]} of errors and warnings."""
-    command = [lint, "--format", "json", *entry.get("options", []), "-"]
+    command = [lint, "--format", "json", *entry.get("options", []), *options, "-"]
     done = subprocess.run(command, input=ptx, capture_output=True, text=True)
     if done.returncode == 2:
         raise RuntimeError(f"{entry['ptx']}: {done.stderr}")
@@ -96,7 +96,9 @@ def differences(faults, found, what):
 
 def problems_of(lint, entry, text):
     """Of the text itself, and of its mutants: without one fence, a file that is clean no longer is."""
-    yield from differences(entry.get("faults", {}), verdicts(lint, text, entry), entry["ptx"])
+    faults = entry.get("faults", {})
+    yield from differences(faults, verdicts(lint, text, entry), entry["ptx"])
+    yield from differences(faults | entry.get("strict", {}), verdicts(lint, text, entry, "--strict"), f"{entry['ptx']} --strict")
     for mutant in entry.get("mutants", []):
         what = f"{entry['ptx']} without '{mutant['without']}'"
         yield from differences(mutant["faults"], verdicts(lint, without(text, mutant["without"]), entry), what)
