@@ -90,6 +90,15 @@ struct Operation::State {
       return {};
     return misuse("expected an operation whose options ask for packing, got one without");
   }
+  /// The same for a call that must come before the step's combine.
+  Status requireConvertible(uint32_t rank, const RoutingHandle::State *routing) const {
+    ILK_RETURN_IF_ERROR(requireConversion());
+    ILK_RETURN_IF_ERROR(requireHandle(rank, routing));
+    if (!routing->used)
+      return {};
+    return misuse(fmt::format("expected rows to be converted before their step is combined, got step {}, which is",
+                              routing->step));
+  }
   Status allocateSlots(const OwnRank &own);
   template <typename Params> Status launch(KernelKind kind, uint32_t rank, StreamId stream, const Params &params) {
     return kernels.launch(kind, *ranks[rank].device, stream, bytesOf(params));
@@ -256,9 +265,8 @@ Status Operation::combine(uint32_t rank, StreamId stream, RoutingHandle &handle,
 
 Status Operation::convertDispatchOutput(uint32_t rank, StreamId stream, const RoutingHandle &handle,
                                         const PackArguments &arguments) {
-  ILK_RETURN_IF_ERROR(state->requireConversion());
   const RoutingHandle::State *routing = handle.state.get();
-  ILK_RETURN_IF_ERROR(state->requireHandle(rank, routing));
+  ILK_RETURN_IF_ERROR(state->requireConvertible(rank, routing));
   ILK_RETURN_IF_ERROR(requireAligned("rows", arguments.rows, 16, false));
   ILK_RETURN_IF_ERROR(requireAligned("scales", arguments.scales, 4, true));
   if (arguments.scales && !state->layer().scaleBytes)
@@ -269,9 +277,8 @@ Status Operation::convertDispatchOutput(uint32_t rank, StreamId stream, const Ro
 
 Status Operation::convertCombineInput(uint32_t rank, StreamId stream, const RoutingHandle &handle,
                                       const UnpackArguments &arguments) {
-  ILK_RETURN_IF_ERROR(state->requireConversion());
   const RoutingHandle::State *routing = handle.state.get();
-  ILK_RETURN_IF_ERROR(state->requireHandle(rank, routing));
+  ILK_RETURN_IF_ERROR(state->requireConvertible(rank, routing));
   ILK_RETURN_IF_ERROR(requireAligned("rows", arguments.rows, 16, false));
   ILK_ASSIGN_OR_RETURN(LandedRows to, landed(rank, routing->buffer));
   return state->conversion->combineInput(rank, routing->buffer, stream, to, arguments);

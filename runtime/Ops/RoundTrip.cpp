@@ -78,7 +78,9 @@ struct RoundTrip::State {
   template <typename Enqueue> Status replay(uint32_t rank, KernelKind kind, Enqueue enqueue);
   Status synchronize(uint64_t without);
   Status collect(KernelKind kind, uint64_t without, StepReport &report);
+  bool changesPackedRows() const { return options.distinctExperts || layer().dtype != layer().combineDType; }
   Status convertOutput(uint32_t rank);
+  Status convertInput(uint32_t rank);
   Status runPackedExperts(uint32_t rank);
   Status runPackedExpert(uint32_t rank, uint32_t expert, uint32_t first, uint32_t count);
   Status runExperts(uint32_t rank);
@@ -245,8 +247,10 @@ Status RoundTrip::State::enqueueDispatch(uint32_t rank) {
 }
 
 Status RoundTrip::State::enqueueCombine(uint32_t rank) {
-  return replay(rank, KernelKind::combine, [&] {
+  return replay(rank, KernelKind::combine, [&]() -> Status {
     RankTensors &mine = ranks[rank];
+    if (options.operation.packing)
+      ILK_RETURN_IF_ERROR(convertInput(rank));
     return operation.combine(rank, mine.stream, *mine.handle,
                              {mine.out.address(), mine.outWeights.address(),
                               // with packing the weights are in the ranks' rows already
@@ -276,6 +280,12 @@ Status RoundTrip::State::collect(KernelKind kind, uint64_t without, StepReport &
   return {};
 }
 
+Status RoundTrip::State::convertInput(uint32_t rank) {
+  RankTensors &mine = ranks[rank];
+  const DeviceBuffer &rows = changesPackedRows() ? mine.packedOut : mine.packedRows;
+  return operation.convertCombineInput(rank, mine.stream, *mine.handle, {rows.address(), options.weighted});
+}
+
 Status RoundTrip::State::convertOutput(uint32_t rank) {
   RankTensors &mine = ranks[rank];
   return operation.convertDispatchOutput(
@@ -283,22 +293,21 @@ Status RoundTrip::State::convertOutput(uint32_t rank) {
       {mine.packedRows.address(), layer().scaleBytes ? mine.packedScales.address() : 0});
 }
 
-/// The experts of one rank on packed rows. Rows that nobody packed are not theirs: they stay as they are.
+/// The experts of one rank on packed rows. Rows that nobody packed are not theirs: they stay as they are. Where the
+/// experts are identities, what was packed is what goes back.
 Status RoundTrip::State::runPackedExperts(uint32_t rank) {
   RankTensors &mine = ranks[rank];
-  UnpackArguments back{mine.packedRows.address(), options.weighted};
-  if (options.distinctExperts || layer().dtype != layer().combineDType) {
-    back.rows = mine.packedOut.address();
-    ILK_ASSIGN_OR_RETURN(PackedRows packed, operation.packed(*mine.handle));
-    std::vector<uint32_t> counts(layer().expertsPerRank()), offsets(counts.size() + 1);
-    ILK_RETURN_IF_ERROR(driver.copyOut(mine.stream, counts.data(), packed.counts, counts.size() * sizeof(uint32_t)));
-    ILK_RETURN_IF_ERROR(driver.copyOut(mine.stream, offsets.data(), packed.offsets, offsets.size() * sizeof(uint32_t)));
-    ILK_RETURN_IF_ERROR(driver.synchronize(mine.stream));
-    for (uint32_t expert = 0; expert < counts.size(); ++expert)
-      if (counts[expert])
-        ILK_RETURN_IF_ERROR(runPackedExpert(rank, expert, offsets[expert], counts[expert]));
-  }
-  return operation.convertCombineInput(rank, mine.stream, *mine.handle, back);
+  if (!changesPackedRows())
+    return {};
+  ILK_ASSIGN_OR_RETURN(PackedRows packed, operation.packed(*mine.handle));
+  std::vector<uint32_t> counts(layer().expertsPerRank()), offsets(counts.size() + 1);
+  ILK_RETURN_IF_ERROR(driver.copyOut(mine.stream, counts.data(), packed.counts, counts.size() * sizeof(uint32_t)));
+  ILK_RETURN_IF_ERROR(driver.copyOut(mine.stream, offsets.data(), packed.offsets, offsets.size() * sizeof(uint32_t)));
+  ILK_RETURN_IF_ERROR(driver.synchronize(mine.stream));
+  for (uint32_t expert = 0; expert < counts.size(); ++expert)
+    if (counts[expert])
+      ILK_RETURN_IF_ERROR(runPackedExpert(rank, expert, offsets[expert], counts[expert]));
+  return {};
 }
 
 Status RoundTrip::State::runPackedExpert(uint32_t rank, uint32_t expert, uint32_t first, uint32_t count) {

@@ -207,6 +207,28 @@ TEST(Packing, WhatCannotBeIsRefused) {
   Status status = operation.convertDispatchOutput(0, *stream, *handle, {256, 0});
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().message, "expected an operation whose options ask for packing, got one without");
+
+  EndToEndCase packs = packedCase({});
+  auto other = test::open(packs);
+  ASSERT_TRUE(other.trip);
+  Operation &own = other.trip->operation();
+  auto rows = DeviceBuffer::create(*other.driver, 0, 4096);
+  auto mine = other.driver->createStream(0);
+  ASSERT_TRUE(rows && mine);
+  auto step = own.dispatch(0, *mine, {});
+  ASSERT_TRUE(step) << step.error().message;
+  auto says = [](const Status &refusal, const char *why) {
+    ASSERT_FALSE(refusal);
+    EXPECT_NE(refusal.error().message.find(why), std::string::npos) << refusal.error().message;
+  };
+  says(own.convertDispatchOutput(1, *mine, *step, {rows->address(), 0}),
+       "a routing handle of rank 1, got one of rank 0");
+  says(own.convertDispatchOutput(0, *mine, *step, {rows->address() + 8, 0}), "rows at a multiple of 16 bytes");
+  says(own.convertDispatchOutput(0, *mine, *step, {rows->address(), 256}), "no scales of a layer that has none");
+  says(own.convertCombineInput(0, *mine, *step, {0, true}), "a device pointer for rows, got none");
+  says(operation.convertCombineInput(0, *stream, *step, {rows->address(), true}), "packing, got one without");
+  ASSERT_TRUE(own.combine(0, *mine, *step, {}));
+  says(own.convertCombineInput(0, *mine, *step, {rows->address(), true}), "before their step is combined");
 }
 
 } // namespace
