@@ -40,11 +40,13 @@ Token Parser::take() {
 }
 
 bool Parser::isPunct(std::string_view text, size_t n) {
-  return peek(n).kind == TokenKind::punct && peek(n).text == text;
+  const Token &token = peek(n);
+  return token.kind == TokenKind::punct && token.text == text;
 }
 
 bool Parser::isDotted(std::string_view text, size_t n) {
-  return peek(n).kind == TokenKind::dotted && peek(n).text == text;
+  const Token &token = peek(n);
+  return token.kind == TokenKind::dotted && token.text == text;
 }
 
 bool Parser::acceptPunct(std::string_view text) {

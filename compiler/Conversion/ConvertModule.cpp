@@ -32,21 +32,17 @@ FailureOr<TargetInfo> chipOf(ModuleOp module, const std::string &option) {
   return *found;
 }
 
-/// Patterns take effect at once and nothing is folded: no pattern here needs to be taken back, and LLVM folds anyway.
-static ConversionConfig plainConversion() {
-  ConversionConfig config;
-  config.allowPatternRollback = false;
-  config.foldingMode = DialectConversionFoldingMode::Never;
-  return config;
-}
-
 static LogicalResult lowerControlFlow(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   populateSCFToControlFlowConversionPatterns(patterns);
   ConversionTarget legal(*module.getContext());
   legal.addIllegalDialect<scf::SCFDialect>();
   legal.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
-  return applyPartialConversion(module, legal, std::move(patterns), plainConversion());
+  // What these patterns make they also convert, so nothing ever has to be taken back, and keeping track would take
+  // time.
+  ConversionConfig config;
+  config.allowPatternRollback = false;
+  return applyPartialConversion(module, legal, std::move(patterns), config);
 }
 
 LogicalResult convertModule(ModuleOp module, const TargetInfo &target, const TargetLowering &own) {
@@ -76,7 +72,9 @@ LogicalResult convertModule(ModuleOp module, const TargetInfo &target, const Tar
   LLVMConversionTarget legal(*context);
   legal.addLegalDialect(own.dialect);
   legal.addLegalOp<ModuleOp>();
-  return applyFullConversion(module, legal, std::move(patterns), plainConversion());
+  ConversionConfig config;
+  config.foldingMode = DialectConversionFoldingMode::Never; // LLVM folds anyway
+  return applyFullConversion(module, legal, std::move(patterns), config);
 }
 
 void dropKernelAttributes(LLVM::LLVMFuncOp kernel) {

@@ -80,6 +80,41 @@ Replacement lowerPacketStore(ep::PacketStoreOp op, ep::PacketStoreOp::Adaptor op
 }
 
 //===----------------------------------------------------------------------===//
+// 8-bit floats
+//===----------------------------------------------------------------------===//
+
+/// PTX puts what comes first into the upper half. (PTX ISA, "cvt": `d = {a, b}`.) It saturates by itself, and its NaN
+/// is 0x7f.
+Value encodePair(Builder &b, Value first, Value second) {
+  Type pair = VectorType::get({2}, b.getI8Type());
+  Value codes = NVVM::ConvertF32x2ToF8x2Op::create(b, pair, second, first, NVVM::FPRoundingMode::RN,
+                                                   NVVM::SaturationMode::SATFINITE, /*relu=*/false,
+                                                   Float8E4M3FNType::get(b.getContext()));
+  return LLVM::ZExtOp::create(b, b.getI32Type(), LLVM::BitcastOp::create(b, b.getI16Type(), codes));
+}
+
+/// By way of f16, which holds every value.
+std::pair<Value, Value> decodePair(Builder &b, Value codes) {
+  Value half = LLVM::TruncOp::create(b, b.getI16Type(), codes);
+  Value bytes = LLVM::BitcastOp::create(b, VectorType::get({2}, b.getI8Type()), half);
+  Value halves = NVVM::ConvertF8x2ToF16x2Op::create(b, VectorType::get({2}, b.getF16Type()), bytes, /*relu=*/false,
+                                                    Float8E4M3FNType::get(b.getContext()));
+  Value values = LLVM::FPExtOp::create(b, VectorType::get({2}, b.getF32Type()), halves);
+  return {LLVM::ExtractElementOp::create(b, values, b.constant(0)),
+          LLVM::ExtractElementOp::create(b, values, b.constant(1))};
+}
+
+constexpr Float8Instructions instructions{encodePair, decodePair, /*saturates=*/true};
+
+Replacement lowerQuantize(ep::QuantizeOp op, ep::QuantizeOp::Adaptor operands, Builder &b, const Context &context) {
+  return {quantize(b, operands.getValues(), op.getResult().getType(), op.getDtype(), context, instructions)};
+}
+Replacement lowerDequantize(ep::DequantizeOp op, ep::DequantizeOp::Adaptor operands, Builder &b,
+                            const Context &context) {
+  return {dequantize(b, operands.getCodes(), op.getDtype(), context, instructions)};
+}
+
+//===----------------------------------------------------------------------===//
 // Across the lanes of a warp
 //===----------------------------------------------------------------------===//
 
@@ -119,7 +154,8 @@ Replacement lowerScan(ep::ScanOp, ep::ScanOp::Adaptor operands, Builder &b, cons
 
 void addEPPatterns(RewritePatternSet &patterns, const Context &context) {
   add(patterns, context, lowerThreadId, lowerLaneId, lowerWarpId, lowerCtaId, lowerCtaCount, lowerClusterId,
-      lowerClusterCount, lowerClusterRank, lowerPacketLoad, lowerPacketStore, lowerBallot, lowerShuffle, lowerScan);
+      lowerClusterCount, lowerClusterRank, lowerPacketLoad, lowerPacketStore, lowerQuantize, lowerDequantize,
+      lowerBallot, lowerShuffle, lowerScan);
 }
 
 } // namespace interlock::nvvm

@@ -77,6 +77,31 @@ Replacement lowerPacketStore(ep::PacketStoreOp op, ep::PacketStoreOp::Adaptor op
 }
 
 //===----------------------------------------------------------------------===//
+// 8-bit floats
+//===----------------------------------------------------------------------===//
+
+/// What is too large, and NaN, is seen to before (quantize): what these make of it depends on a mode of the wave.
+Value encodePair(Builder &b, Value first, Value second) {
+  return ROCDL::CvtPkFp8F32Op::create(b, b.getI32Type(), first, second, b.constant(0), /*wordSel=*/false);
+}
+
+std::pair<Value, Value> decodePair(Builder &b, Value codes) {
+  Value values = ROCDL::CvtPkF32Fp8Op::create(b, VectorType::get({2}, b.getF32Type()), codes, /*wordSel=*/false);
+  return {LLVM::ExtractElementOp::create(b, values, b.constant(0)),
+          LLVM::ExtractElementOp::create(b, values, b.constant(1))};
+}
+
+constexpr Float8Instructions instructions{encodePair, decodePair, /*saturates=*/false};
+
+Replacement lowerQuantize(ep::QuantizeOp op, ep::QuantizeOp::Adaptor operands, Builder &b, const Context &context) {
+  return {quantize(b, operands.getValues(), op.getResult().getType(), op.getDtype(), context, instructions)};
+}
+Replacement lowerDequantize(ep::DequantizeOp op, ep::DequantizeOp::Adaptor operands, Builder &b,
+                            const Context &context) {
+  return {dequantize(b, operands.getCodes(), op.getDtype(), context, instructions)};
+}
+
+//===----------------------------------------------------------------------===//
 // Across the lanes of a wave
 //===----------------------------------------------------------------------===//
 
@@ -115,7 +140,8 @@ Replacement lowerScan(ep::ScanOp, ep::ScanOp::Adaptor operands, Builder &b, cons
 
 void addEPPatterns(RewritePatternSet &patterns, const Context &context) {
   add(patterns, context, lowerThreadId, lowerLaneId, lowerWarpId, lowerCtaId, lowerCtaCount, lowerClusterId,
-      lowerClusterCount, lowerClusterRank, lowerPacketLoad, lowerPacketStore, lowerBallot, lowerShuffle, lowerScan);
+      lowerClusterCount, lowerClusterRank, lowerPacketLoad, lowerPacketStore, lowerQuantize, lowerDequantize,
+      lowerBallot, lowerShuffle, lowerScan);
 }
 
 } // namespace interlock::rocdl

@@ -129,4 +129,28 @@ mlir::Value byWords(Builder &b, mlir::Value value, llvm::function_ref<mlir::Valu
 void addMemoryPatterns(mlir::RewritePatternSet &patterns, const Context &context);
 void addElementPatterns(mlir::RewritePatternSet &patterns, const Context &context);
 
+/// An 8-bit float with 4 bits of exponent and 3 of mantissa.
+struct Float8 {
+  F8 kind;       ///< a chip that says it converts these does so by instruction
+  int32_t bias;  ///< of the exponent
+  float largest; ///< finite value
+  int32_t nan;   ///< its code
+  bool hasNegativeZero;
+};
+/// Of a type that ep.quantize takes.
+const Float8 &float8(mlir::Type type);
+
+/// How a chip converts two values at once where it has instructions for the type: f32 to the low two bytes of an i32,
+/// and back.
+struct Float8Instructions {
+  mlir::Value (*encode)(Builder &b, mlir::Value first, mlir::Value second);
+  std::pair<mlir::Value, mlir::Value> (*decode)(Builder &b, mlir::Value codes);
+  bool saturates; ///< what is too large, and NaN, needs nothing done about it before
+};
+/// With the chip's instructions for the type that it converts, by integer arithmetic for the other one.
+mlir::Value quantize(Builder &b, mlir::Value values, mlir::Type codes, mlir::Type type, const Context &context,
+                     const Float8Instructions &own);
+mlir::Value dequantize(Builder &b, mlir::Value codes, mlir::Type type, const Context &context,
+                       const Float8Instructions &own);
+
 } // namespace interlock::lowering

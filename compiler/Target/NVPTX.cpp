@@ -53,6 +53,9 @@ constexpr Feature features[] = {
     {"", "fence.acquire", 86},
     {"", "fence.release", 86},
     {"nvvm.match.sync", "match.", 60},
+    // LLVM asks for the version that brought them to sm_89.
+    {"nvvm.convert.f32x2.to.f8x2", "", 81},
+    {"nvvm.convert.f8x2.to.f16x2", "", 81},
 };
 
 /// mbarrier operations that state `.relaxed` need PTX ISA 8.6; those that state any scope need 8.0.

@@ -69,6 +69,22 @@ static void buildLocalStage(OpBuilder &builder, Location loc, const KernelSpec &
   builder.create(state);
 }
 
+static void buildPackStage(OpBuilder &builder, Location loc, const KernelSpec &spec) {
+  const LayerSpec &layer = spec.layer;
+  OperationState state(loc, ep::PackExpertsOp::getOperationName());
+  auto number = [&](StringRef name, uint32_t value) { state.addAttribute(name, builder.getI32IntegerAttr(value)); };
+  state.addAttribute(SymbolTable::getSymbolAttrName(), builder.getStringAttr(entryName(spec.kernel)));
+  number("ranks", layer.ranks);
+  number("experts", layer.experts);
+  number("topk", layer.topk);
+  number("hidden", layer.hidden);
+  state.addAttribute("dtype", TypeAttr::get(elementType(builder, layer.dtype)));
+  number("scale_bytes", layer.scaleBytes);
+  number("rows_per_source", layer.rowsPerSource());
+  number("block_threads", spec.blockThreads);
+  builder.create(state);
+}
+
 OwningOpRef<ModuleOp> buildStageModule(MLIRContext &context, const KernelSpec &spec) {
   context.loadDialect<ep::EPDialect>();
   OpBuilder builder(&context);
@@ -78,7 +94,7 @@ OwningOpRef<ModuleOp> buildStageModule(MLIRContext &context, const KernelSpec &s
   builder.setInsertionPointToEnd(module->getBody());
 
   if (isLocal(spec.kernel)) {
-    buildLocalStage(builder, loc, spec);
+    (worksOnGroups(spec.kernel) ? buildLocalStage : buildPackStage)(builder, loc, spec);
     return module;
   }
   const LayerSpec &layer = spec.layer;
@@ -137,9 +153,31 @@ static FailureOr<KernelSpec> specOfLocalStage(Operation *stage) {
   return spec;
 }
 
+static FailureOr<KernelSpec> specOfPackStage(ep::PackExpertsOp stage) {
+  FailureOr<TargetInfo> target = targetOf(stage);
+  FailureOr<DType> dtype = dtypeOf(stage, "dtype");
+  if (failed(target) || failed(dtype))
+    return failure();
+  LayerSpec layer;
+  layer.ranks = stage.getRanks();
+  layer.experts = stage.getExperts();
+  layer.topk = stage.getTopk();
+  layer.hidden = stage.getHidden();
+  layer.dtype = *dtype;
+  layer.scaleBytes = stage.getScaleBytes();
+  layer.maxTokens = stage.getRowsPerSource();
+  KernelSpec spec = packKernel(layer, target->name);
+  spec.blockThreads = stage.getBlockThreads();
+  if (Status valid = validate(spec); !valid)
+    return stage.emitError() << valid.error().message;
+  return spec;
+}
+
 FailureOr<KernelSpec> specOfStage(Operation *stage) {
   if (isa<ep::DispatchEpilogueOp, ep::CombinePrologueOp>(stage))
     return specOfLocalStage(stage);
+  if (auto pack = dyn_cast<ep::PackExpertsOp>(stage))
+    return specOfPackStage(pack);
   KernelSpec spec;
   FailureOr<TargetInfo> target = targetOf(stage);
   FailureOr<DType> dtype = dtypeOf(stage, "dtype"), combineDType = dtypeOf(stage, "combine_dtype");

@@ -137,19 +137,46 @@ void addGeometry(Preamble &p, const KernelSpec &spec, const TargetInfo &target) 
   p.integer("warps_weights_bytes", uint64_t(warps) * listed * layer.topk * 4, 64);
 }
 
-void addLocal(Preamble &p, const KernelSpec &spec, const TargetInfo &target) {
+/// What all local kernels know, and local.mlir with them.
+void addLocalRows(Preamble &p, const KernelSpec &spec, const TargetInfo &target) {
   uint64_t rowBytes = localRowBytes(spec);
-  uint32_t warps = spec.blockThreads / target.warpWidth;
-  p.integer("topk", spec.layer.topk, 32);
-  p.integer("topk_bytes", uint64_t(spec.layer.topk) * 4, 64);
   p.integer("row_stride", rowBytes, 64);
   p.integer("packets", rowBytes / packetBytes, 32);
   p.integer("block_threads", spec.blockThreads, 32);
   p.integer("warp_width", target.warpWidth, 32);
   p.integer("bad_token", localBadToken, 32);
   p.integer("bad_row", localBadRow, 32);
-  p.flag("bulk", spec.stages != 0);
   p.flag("programmatic", spec.programmatic);
+}
+
+void addPacking(Preamble &p, const KernelSpec &spec, const TargetInfo &target) {
+  const LayerSpec &layer = spec.layer;
+  WindowLayout w = windowLayout(layer);
+  uint32_t warps = spec.blockThreads / target.warpWidth, experts = layer.expertsPerRank();
+  p.integer("meta_stride", w.metaStride, 64);
+  p.integer("meta_weights", w.metaWeights, 64);
+  p.integer("meta_scales", w.metaScales, 64);
+  p.integer("warps", warps, 32);
+  p.integer("unit_rows", warps + 2, 32);
+  p.integer("last_lane", target.warpWidth - 1, 32);
+  p.integer("overflow", localOverflow, 32);
+  p.integer("result_received", offsetof(PackResult, received), 64);
+  p.integer("result_rows", offsetof(PackResult, rows), 64);
+  p.integer("result_wanted", offsetof(PackResult, wanted), 64);
+  p.integer("result_dropped", offsetof(PackResult, dropped), 64);
+  // bytes of the tables in shared memory, together packTableBytes
+  p.integer("starts_bytes", (uint64_t(layer.ranks) + 1) * 4, 64);
+  p.integer("unit_counts_bytes", (uint64_t(warps) + 2) * experts * 4, 64);
+  p.integer("places_bytes", uint64_t(warps) * experts * 4, 64);
+  p.integer("bases_bytes", uint64_t(experts) * 4, 64);
+}
+
+void addLocal(Preamble &p, const KernelSpec &spec, const TargetInfo &target) {
+  uint32_t warps = spec.blockThreads / target.warpWidth;
+  p.integer("topk", spec.layer.topk, 32);
+  p.integer("topk_bytes", uint64_t(spec.layer.topk) * 4, 64);
+  addLocalRows(p, spec, target);
+  p.flag("bulk", spec.stages != 0);
   // Without a ring its constants still stand in what folds away.
   KernelSpec ringed = spec;
   ringed.stages = std::max(spec.stages, 2u);
@@ -179,7 +206,13 @@ std::string templatePreamble(const KernelSpec &spec, const TargetInfo &target) {
     DType dtype = spec.kernel == KernelKind::combinePrologue ? spec.layer.combineDType : spec.layer.dtype;
     p.line(fmt::format("!elem = {}", mlirType(dtype)));
     p.line(fmt::format("!acc = vector<{}xf32>", packetBytes / byteSize(dtype)));
-    addLocal(p, spec, target);
+    if (worksOnGroups(spec.kernel)) {
+      addLocal(p, spec, target);
+    } else {
+      addLayer(p, spec.layer);
+      addLocalRows(p, spec, target);
+      addPacking(p, spec, target);
+    }
     return p.take();
   }
   DType dtype = spec.kernel == KernelKind::combine ? spec.layer.combineDType : spec.layer.dtype;

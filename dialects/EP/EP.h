@@ -33,7 +33,7 @@ namespace interlock::ep {
 
 /// Operations that stand for a whole kernel.
 inline bool isStage(mlir::Operation *op) {
-  return mlir::isa<DispatchOp, CombineOp, DispatchEpilogueOp, CombinePrologueOp>(op);
+  return mlir::isa<DispatchOp, CombineOp, DispatchEpilogueOp, CombinePrologueOp, PackExpertsOp>(op);
 }
 
 } // namespace interlock::ep

@@ -81,6 +81,11 @@ def EP_Lane : AnyTypeOf<[I32, I64, F32], "i32, i64 or f32">;
 def EP_Packet : VectorOfLengthAndType<[4], [I32]>, BuildableType<"::mlir::VectorType::get({4}, $_builder.getI32Type())">;
 def EP_Accumulator : VectorOfLengthAndType<[4, 8], [F32]>;
 
+def EP_Codes : AnyTypeOf<[I32, I64, EP_Packet], "i32, i64 or a packet">;
+def EP_Values : VectorOfLengthAndType<[4, 8, 16], [F32]>;
+/// 8-bit floats that f32 is quantised to. Which one it is always stands there: they share no code but a zero.
+def EP_QuantizedAttr : TypeAttrOf<AnyTypeOf<[F8E4M3FN, F8E4M3FNUZ], "f8E4M3FN or f8E4M3FNUZ", "::mlir::FloatType">>;
+
 /// Element types that a packet can be computed with.
 def EP_ElementAttr : TypeAttrOf<AnyTypeOf<[F32, F16, BF16], "f32, f16 or bf16", "::mlir::FloatType">>;
 

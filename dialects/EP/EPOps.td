@@ -208,6 +208,45 @@ def EP_AccumulateOp : EP_Op<"accumulate", [Pure, AllTypesMatch<["accumulator", "
   let hasVerifier = 1;
 }
 
+def EP_QuantizeOp : EP_Op<"quantize", [Pure]> {
+  let summary = "f32 as 8-bit floats";
+  let description = [{
+    A byte a value, the first one's lowest: 4 values make an i32, 8 an i64, 16 a packet. Each value is rounded once, to the nearest, ties to even; what
+    is too large, infinity too, becomes the largest finite value of its sign: 448 of `f8E4M3FN` (OCP's e4m3), 240 of
+    `f8E4M3FNUZ` (AMD's). Subnormals are kept. NaN becomes NaN: 0x7f of the one, 0x80 of the other, which has no negative
+    zero: what rounds to that is 0. A chip that converts to the other type, or to none, gets the same codes by integer
+    arithmetic. Executed by any thread; orders nothing ([PTX ISA,
+    "cvt"](https://docs.nvidia.com/cuda/parallel-thread-execution/index.html#data-movement-and-conversion-instructions-cvt),
+    `.rn.satfinite.e4m3x2.f32`; [OCP 8-bit floating point
+    specification](https://www.opencompute.org/documents/ocp-8-bit-floating-point-specification-ofp8-revision-1-0-2023-12-01-pdf-1)).
+
+    ```mlir
+    %x = ep.quantize %acc as f8E4M3FN : vector<8xf32> -> i64
+    ```
+  }];
+  let arguments = (ins EP_Values:$values, EP_QuantizedAttr:$dtype);
+  let results = (outs EP_Codes:$result);
+  let assemblyFormat = "$values `as` $dtype attr-dict `:` type($values) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def EP_DequantizeOp : EP_Op<"dequantize", [Pure]> {
+  let summary = "8-bit floats as f32";
+  let description = [{
+    Exact for each of the 256 codes; a NaN becomes a NaN, of which only that is said. A byte a value, the first one's
+    lowest: an i32 has 4, an i64 8, a packet 16. Executed by any thread; orders nothing ([PTX ISA,
+    "cvt"](https://docs.nvidia.com/cuda/parallel-thread-execution/index.html#data-movement-and-conversion-instructions-cvt)).
+
+    ```mlir
+    %x = ep.dequantize %w as f8E4M3FNUZ : i64 -> vector<8xf32>
+    ```
+  }];
+  let arguments = (ins EP_Codes:$codes, EP_QuantizedAttr:$dtype);
+  let results = (outs EP_Values:$result);
+  let assemblyFormat = "$codes `as` $dtype attr-dict `:` type($codes) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Across the lanes of a warp
 //===----------------------------------------------------------------------===//

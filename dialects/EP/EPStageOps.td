@@ -138,4 +138,38 @@ def EP_CombinePrologueOp : EP_LocalStageOp<"combine_prologue"> {
   }]);
 }
 
+def EP_PackExpertsOp : EP_Op<"pack_experts", [Symbol]> {
+  let summary = "Kernel: where every received row goes, packed by local expert";
+  let description = [{
+    Makes the lists that [`ep.dispatch_epilogue`](#epdispatch_epilogue-interlockepdispatchepilogueop) and
+    [`ep.combine_prologue`](#epcombine_prologue-interlockepcombineprologueop) work on from what a dispatch left behind: a
+    group for each received row, the packed row of each of its local experts (-1 for the others), their weights; and for
+    each local expert how many rows it has and where they begin, at a multiple of an alignment that the launch states. An
+    expert's rows are in the order in which they were received: source by source, each source's in its own token order. A
+    row without room in the packed array is -1 too, and counted. Rows between an expert's last and the next one's first
+    may be zeroed, and scales are copied beside their rows.
+
+    *Layer*: as of [`ep.dispatch`](#epdispatch-interlockepdispatchop), with `rows_per_source`, the rows that a rank accepts
+    from each source. *Kernel*: `block_threads` of a CTA.
+
+    Each CTA counts all received ids and gives out places for its own share of the rows, so that the result depends on
+    nothing but the ids, any grid is right, and no CTA waits for another (PTX ISA, [“Thread
+    hierarchy”](https://docs.nvidia.com/cuda/parallel-thread-execution/index.html#thread-hierarchy)). The arrays are
+    described in `runtime/Spec/LocalKernels.h`.
+
+    ```mlir
+    ep.pack_experts @ep_pack_experts
+      layer(ranks = 8, experts = 256, topk = 8, hidden = 7168, dtype = bf16, scale_bytes = 0, rows_per_source = 4096)
+      kernel(block_threads = 256)
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, I32Attr:$ranks, I32Attr:$experts, I32Attr:$topk, I32Attr:$hidden,
+                       TypeAttr:$dtype, I32Attr:$scale_bytes, I32Attr:$rows_per_source, I32Attr:$block_threads);
+  let assemblyFormat = [{
+    $sym_name `\n` ` ` `layer` `(` `ranks` `=` $ranks `,` `experts` `=` $experts `,` `topk` `=` $topk `,` `hidden` `=`
+    $hidden `,` `dtype` `=` $dtype `,` `scale_bytes` `=` $scale_bytes `,` `rows_per_source` `=` $rows_per_source `)`
+    `\n` ` ` `kernel` `(` `block_threads` `=` $block_threads `)` attr-dict}];
+  let hasVerifier = 1;
+}
+
 #endif // INTERLOCK_DIALECTS_EP_STAGE_OPS

@@ -33,6 +33,20 @@ LogicalResult readDType(Operation *op, StringRef field, Type type, DType &dtype)
   return success();
 }
 
+/// The kernel, where the module names its chip.
+LogicalResult verifyForChip(Operation *op, llvm::function_ref<KernelSpec(const std::string &)> specFor) {
+  auto module = op->getParentOfType<ModuleOp>();
+  auto target = module ? module->getAttrOfType<StringAttr>(targetAttrName) : StringAttr();
+  if (!target)
+    return success();
+  if (Status valid = validate(specFor(target.str())); !valid) {
+    InFlightDiagnostic error = op->emitOpError() << valid.error().message;
+    error.attachNote(module.getLoc()) << "the chip is named here";
+    return error;
+  }
+  return success();
+}
+
 /// The layer alone, and the kernel where the module names its chip.
 template <typename StageOp> LogicalResult verifyStage(StageOp op, KernelKind kind) {
   KernelSpec spec;
@@ -55,23 +69,16 @@ template <typename StageOp> LogicalResult verifyStage(StageOp op, KernelKind kin
   Result<WaitStrategy> wait = parseWaitStrategy(std::string_view(op.getWait()));
   if (!wait)
     return op.emitOpError() << wait.error().message;
-  auto module = op->template getParentOfType<ModuleOp>();
-  auto target = module ? module->template getAttrOfType<StringAttr>(targetAttrName) : StringAttr();
-  if (!target)
-    return success();
-  spec.target = target.str();
-  spec.schedule =
-      op.getSchedule() == ep::Schedule::claimed ? interlock::Schedule::claimed : interlock::Schedule::gridStride;
-  spec.cluster = op.getCluster();
-  spec.blockThreads = op.getBlockThreads();
-  spec.tileTokens = op.getTileTokens();
-  spec.wait = *wait;
-  if (Status valid = validate(spec); !valid) {
-    InFlightDiagnostic error = op.emitOpError() << valid.error().message;
-    error.attachNote(module.getLoc()) << "the chip is named here";
-    return error;
-  }
-  return success();
+  return verifyForChip(op, [&](const std::string &target) {
+    spec.target = target;
+    spec.schedule =
+        op.getSchedule() == ep::Schedule::claimed ? interlock::Schedule::claimed : interlock::Schedule::gridStride;
+    spec.cluster = op.getCluster();
+    spec.blockThreads = op.getBlockThreads();
+    spec.tileTokens = op.getTileTokens();
+    spec.wait = *wait;
+    return spec;
+  });
 }
 
 template <typename StageOp> LogicalResult verifyLocalStage(StageOp op, KernelKind kind) {
@@ -81,20 +88,13 @@ template <typename StageOp> LogicalResult verifyLocalStage(StageOp op, KernelKin
   KernelSpec spec = localKernel(kind, op.getTopk(), op.getHidden(), dtype);
   if (Status valid = validate(spec.layer); !valid)
     return op.emitOpError() << valid.error().message;
-  auto module = op->template getParentOfType<ModuleOp>();
-  auto target = module ? module->template getAttrOfType<StringAttr>(targetAttrName) : StringAttr();
-  if (!target)
-    return success();
-  spec.target = target.str();
-  spec.stages = op.getStages();
-  spec.blockThreads = op.getBlockThreads();
-  spec.programmatic = op.getProgrammatic();
-  if (Status valid = validate(spec); !valid) {
-    InFlightDiagnostic error = op.emitOpError() << valid.error().message;
-    error.attachNote(module.getLoc()) << "the chip is named here";
-    return error;
-  }
-  return success();
+  return verifyForChip(op, [&](const std::string &target) {
+    spec.target = target;
+    spec.stages = op.getStages();
+    spec.blockThreads = op.getBlockThreads();
+    spec.programmatic = op.getProgrammatic();
+    return spec;
+  });
 }
 
 LogicalResult verifyElements(Operation *op, Type vector, Type element) {
@@ -104,6 +104,15 @@ LogicalResult verifyElements(Operation *op, Type vector, Type element) {
     return success();
   return op->emitOpError() << "expected " << expected << " elements of f32, as many " << element
                            << " as a packet of 16 bytes has, got " << count;
+}
+
+LogicalResult verifyCodes(Operation *op, Type values, Type codes) {
+  auto packet = dyn_cast<VectorType>(codes);
+  int64_t bytes = packet ? 16 : codes.getIntOrFloatBitWidth() / 8, count = cast<VectorType>(values).getNumElements();
+  if (count == bytes)
+    return success();
+  return op->emitOpError() << "expected a byte for each of " << count << " values, got " << codes << ", which has "
+                           << bytes;
 }
 
 LogicalResult verifyStreaming(Operation *op, bool streaming, Type pointer) {
@@ -120,12 +129,38 @@ LogicalResult CombineOp::verify() { return verifyStage(*this, KernelKind::combin
 LogicalResult DispatchEpilogueOp::verify() { return verifyLocalStage(*this, KernelKind::dispatchEpilogue); }
 LogicalResult CombinePrologueOp::verify() { return verifyLocalStage(*this, KernelKind::combinePrologue); }
 
+LogicalResult PackExpertsOp::verify() {
+  LayerSpec layer;
+  if (failed(readDType(*this, "dtype", getDtype(), layer.dtype)))
+    return failure();
+  layer.ranks = getRanks();
+  layer.experts = getExperts();
+  layer.topk = getTopk();
+  layer.hidden = getHidden();
+  layer.scaleBytes = getScaleBytes();
+  layer.maxTokens = getRowsPerSource();
+  KernelSpec spec;
+  spec.kernel = KernelKind::packExperts;
+  spec.layer = layer;
+  spec.layer.combineDType = byteSize(layer.dtype) > byteSize(DType::bf16) ? layer.dtype : DType::bf16;
+  if (Status valid = validate(spec.layer); !valid)
+    return emitOpError() << valid.error().message;
+  return verifyForChip(*this, [&](const std::string &target) {
+    spec = packKernel(layer, target);
+    spec.blockThreads = getBlockThreads();
+    return spec;
+  });
+}
+
 LogicalResult PacketLoadOp::verify() { return verifyStreaming(*this, getStreaming(), getPointer().getType()); }
 LogicalResult PacketStoreOp::verify() { return verifyStreaming(*this, getStreaming(), getPointer().getType()); }
 
 LogicalResult UnpackOp::verify() { return verifyElements(*this, getResult().getType(), getDtype()); }
 LogicalResult PackOp::verify() { return verifyElements(*this, getValues().getType(), getDtype()); }
 LogicalResult AccumulateOp::verify() { return verifyElements(*this, getAccumulator().getType(), getDtype()); }
+
+LogicalResult QuantizeOp::verify() { return verifyCodes(*this, getValues().getType(), getResult().getType()); }
+LogicalResult DequantizeOp::verify() { return verifyCodes(*this, getResult().getType(), getCodes().getType()); }
 
 LogicalResult ForEachTileOp::verify() {
   Block &body = getBody().front();

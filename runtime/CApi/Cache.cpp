@@ -75,6 +75,7 @@ ilk_status ilk_cache_open(const ilk_cache_options *given, ilk_cache **cache) {
     config.readOnly = options.read_only != 0;
     config.compilerPath = textOf(options.compiler_path);
     config.templateDir = textOf(options.template_dir);
+    config.lineFolder = textOf(options.line_folder);
     if (options.log)
       config.log = [log = options.log, user = options.user](std::string_view note) {
         log(user, std::string(note).c_str());

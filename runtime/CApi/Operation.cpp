@@ -12,13 +12,6 @@ using namespace interlock::capi;
 
 namespace {
 
-/// `value` if it is an enumerator of C up to `last`.
-Result<int32_t> requireEnum(const char *what, int32_t value, int32_t last) {
-  if (value >= 0 && value <= last)
-    return value;
-  return makeError(Code::badInput, fmt::format("expected {} from 0 to {}, got {}", what, last, value));
-}
-
 constexpr DType dtypes[] = {DType::bf16,     DType::f32,        DType::f16,   DType::bf16,
                             DType::f8e4m3fn, DType::f8e4m3fnuz, DType::f8e5m2};
 
@@ -82,6 +75,9 @@ Result<OperationOptions> interlock::capi::optionsOf(const ilk_operation_options 
     options.wait = wait == ILK_WAIT_ACQUIRE ? WaitStrategy::acquire : WaitStrategy::relaxedFence;
   if (given.timeout_ns)
     options.timeoutNs = given.timeout_ns;
+  if (given.packing)
+    options.packing = PackingOptions{given.pack_alignment ? given.pack_alignment : 1, given.packed_rows,
+                                     given.pack_zero_padding != 0, 0};
   return options;
 }
 
@@ -141,6 +137,39 @@ ilk_status ilk_operation_combine(ilk_operation *operation, uint32_t rank, ilk_st
     ILK_RETURN_IF_ERROR(requireUnused("ilk_combine_arguments", a.reserved));
     return operation->operation.combine(rank, StreamId(stream), routing->handle,
                                         {a.out, a.out_weights, a.weights, a.tokens});
+  });
+}
+
+ilk_status ilk_operation_convert_dispatch_output(ilk_operation *operation, uint32_t rank, ilk_stream stream,
+                                                 const ilk_routing *routing, ilk_address rows, ilk_address scales) {
+  return onOperation(operation, [&]() -> Status {
+    ILK_RETURN_IF_ERROR(require("a routing handle", routing));
+    return operation->operation.convertDispatchOutput(rank, StreamId(stream), routing->handle, {rows, scales});
+  });
+}
+
+ilk_status ilk_operation_convert_combine_input(ilk_operation *operation, uint32_t rank, ilk_stream stream,
+                                               const ilk_routing *routing, ilk_address rows, uint32_t weighted) {
+  return onOperation(operation, [&]() -> Status {
+    ILK_RETURN_IF_ERROR(require("a routing handle", routing));
+    return operation->operation.convertCombineInput(rank, StreamId(stream), routing->handle, {rows, weighted != 0});
+  });
+}
+
+ilk_status ilk_operation_packed(const ilk_operation *operation, const ilk_routing *routing, ilk_packed *out) {
+  return onOperation(operation, [&]() -> Status {
+    ILK_RETURN_IF_ERROR(require("a routing handle", routing));
+    ILK_ASSIGN_OR_RETURN(PackedRows p, operation->operation.packed(routing->handle));
+    return write("ilk_packed", out, {0, p.counts, p.offsets, p.sources, p.slotMap, p.weights, p.landed, p.capacity});
+  });
+}
+
+ilk_status ilk_operation_packing_result(const ilk_operation *operation, const ilk_routing *routing, ilk_stream stream,
+                                        ilk_packing_result *out) {
+  return onOperation(operation, [&]() -> Status {
+    ILK_RETURN_IF_ERROR(require("a routing handle", routing));
+    ILK_ASSIGN_OR_RETURN(PackingResult r, operation->operation.packingResult(StreamId(stream), routing->handle));
+    return write("ilk_packing_result", out, {0, r.overflow, r.received, r.rows, r.wanted, r.dropped, 0});
   });
 }
 

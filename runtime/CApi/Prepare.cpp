@@ -73,13 +73,14 @@ ilk_status ilk_cache_prewarm(ilk_cache *cache, const char *kernels, const ilk_pr
   return call([&]() -> Status {
     ILK_RETURN_IF_ERROR(require("a cache and a list of kernels", cache, kernels));
     ILK_ASSIGN_OR_RETURN(ilk_prewarm_options options, readOptional("ilk_prewarm_options", given));
-    ILK_RETURN_IF_ERROR(requireUnused("ilk_prewarm_options", options.reserved));
+    ILK_ASSIGN_OR_RETURN(int32_t origin, requireEnum("an origin of kernels", options.kernels, ILK_KERNELS_FROM_SOURCE));
     ILK_ASSIGN_OR_RETURN(std::vector<KernelSpec> specs, parseSpecList(kernels));
     PrewarmOptions how;
     how.threads = options.threads;
     if (options.progress)
       how.progress = [&](const PrewarmProgress &now) { options.progress(options.user, now.done, now.of, now.failed); };
-    PrewarmReport report = prewarm(*cache->kernels, specs, how);
+    PrewarmReport report = origin == ILK_KERNELS_FROM_SOURCE ? prewarmFromSource(*cache->kernels, specs, how)
+                                                             : prewarm(*cache->kernels, specs, how);
     if (!report.failures.empty())
       remark(report.failures.front().error.message);
     return writeOptional("ilk_prewarm_report", out, {0, report.compiled, report.cached, report.failures.size()});

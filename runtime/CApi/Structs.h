@@ -4,6 +4,7 @@
 // them.
 #pragma once
 
+#include "interlock/interlock.h"
 #include "interlock/status.hpp"
 
 #include <fmt/format.h>
@@ -17,6 +18,8 @@ namespace interlock::capi {
 /// The size that a struct had in the first version of the ABI. A struct that grows gets a specialisation with the
 /// offset of its first new field.
 template <typename T> constexpr size_t firstSize = sizeof(T);
+
+template <> inline constexpr size_t firstSize<ilk_operation_options> = offsetof(ilk_operation_options, packing);
 
 inline Status checkSize(const char *name, size_t size, size_t least) {
   // Nothing of ours comes near a megabyte: a size like that was never set.
@@ -77,6 +80,13 @@ template <typename T> Result<T> readElement(const char *name, const T *array, si
     return makeError(Code::badInput, fmt::format("expected an array of {}, got NULL", name));
   const char *at = reinterpret_cast<const char *>(array) + index * array->size;
   return read(name, reinterpret_cast<const T *>(at));
+}
+
+/// `value` if it is an enumerator of C up to `last`.
+inline Result<int32_t> requireEnum(const char *what, int32_t value, int32_t last) {
+  if (value >= 0 && value <= last)
+    return value;
+  return makeError(Code::badInput, fmt::format("expected {} from 0 to {}, got {}", what, last, value));
 }
 
 } // namespace interlock::capi

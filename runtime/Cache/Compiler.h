@@ -38,6 +38,8 @@ struct PluginOptions {
   /// Where the caller will write the part `expanded`, whose lines PTX and cubin then name; empty: they name none. The
   /// instructions are the same, but it is another identity, since a file is named in what is made.
   std::string lineFile = {};
+  /// The same for a compiler of many specs, which writes `expanded` of each into this folder by itself.
+  std::string lineFolder = {};
 };
 
 /// A kernel's description as MLIR text, in place of a spec: what `--emit expanded` prints, or what a person wrote.

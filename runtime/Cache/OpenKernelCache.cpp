@@ -13,7 +13,8 @@ std::shared_ptr<KernelCache> openKernelCache(const KernelCacheConfig &config) {
   options.limits = {config.maxBytes, config.maxFiles};
   options.memoryEntries = config.memoryEntries;
   options.readOnly = config.readOnly;
-  options.compiler = makePluginCompiler({config.compilerPath, config.templateDir});
+  options.compiler = makePluginCompiler(
+      {.path = config.compilerPath, .templateDir = config.templateDir, .lineFolder = config.lineFolder});
   options.log = config.log;
   return KernelCache::open(std::move(options));
 }

@@ -85,13 +85,15 @@ public:
       return makeError(Code::unsupported, fmt::format("expected a compiler plugin to state its identity as a JSON "
                                                       "object, got '{}': the plugin of this library's version would do",
                                                       stated));
-    if (options.templateDir.empty() && options.lineFile.empty())
+    if (options.templateDir.empty() && options.lineFile.empty() && options.lineFolder.empty())
       return stated;
     if (!options.templateDir.empty()) {
       ILK_ASSIGN_OR_RETURN(json["template_dir"], digestOfFolder(options.templateDir));
     }
     if (!options.lineFile.empty())
       json["line_file"] = options.lineFile;
+    if (!options.lineFolder.empty())
+      json["line_folder"] = options.lineFolder;
     return json.dump();
   }
 
@@ -101,7 +103,25 @@ public:
     ilk_compiler_request request{};
     request.spec = canonical.data();
     request.spec_size = canonical.size();
-    return compile(request, parts);
+    if (options.lineFolder.empty())
+      return compile(request, parts);
+    std::error_code error;
+    fs::create_directories(options.lineFolder, error);
+    const std::string file = (fs::absolute(options.lineFolder, error) /
+                              fmt::format("{}-{}.expanded.mlir", name(spec.kernel), digestOf(canonical).substr(0, 16)))
+                                 .string();
+    std::vector<std::string> more = parts;
+    more.emplace_back("expanded");
+    request.line_file = file.c_str();
+    ILK_ASSIGN_OR_RETURN(auto made, compile(request, more));
+    // Whoever else compiles the same writes the same.
+    std::ofstream stream(file, std::ios::binary);
+    if (!(stream << made["expanded"]) || !stream.flush())
+      return makeError(Code::badInput,
+                       fmt::format("expected to write {}, which lines of a kernel would name, could not", file));
+    if (std::find(parts.begin(), parts.end(), "expanded") == parts.end())
+      made.erase("expanded");
+    return made;
   }
 
   Result<std::map<std::string, std::string>> compile(const ModuleText &module, const std::vector<std::string> &parts) {
@@ -149,7 +169,8 @@ private:
     request.size = sizeof(request);
     request.template_dir = options.templateDir.empty() ? nullptr : options.templateDir.c_str();
     request.parts = names.c_str();
-    request.line_file = options.lineFile.empty() ? nullptr : options.lineFile.c_str();
+    if (!options.lineFile.empty())
+      request.line_file = options.lineFile.c_str();
     ilk_compiler_output *raw = nullptr;
     int32_t failed = plugin->compile(&request, &raw);
     std::unique_ptr<ilk_compiler_output, decltype(plugin->release)> output(raw, plugin->release);

@@ -1,9 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
 // Many kernels at once: as many threads as cores take the next one until there is none.
-#include "interlock/prepare.hpp"
-
-#include "runtime/Cache/KernelCache.h"
+#include "runtime/Cache/Prewarm.h"
 
 #include <algorithm>
 #include <atomic>
@@ -12,19 +10,20 @@
 
 namespace interlock {
 
-PrewarmReport prewarm(KernelCache &cache, std::span<const KernelSpec> kernels, const PrewarmOptions &options) {
+PrewarmReport prewarmWith(std::span<const KernelSpec> kernels, const PrewarmOptions &options,
+                          const std::function<Result<Outcome>(const KernelSpec &)> &get) {
   PrewarmReport report;
   PrewarmProgress progress{0, kernels.size(), 0, 0};
   std::mutex mutex; // of both
   std::atomic<size_t> next{0};
   auto work = [&] {
     for (size_t at = next++; at < kernels.size(); at = next++) {
-      auto found = cache.get(kernels[at]);
+      Result<Outcome> found = get(kernels[at]);
       std::lock_guard lock(mutex);
       if (!found)
         report.failures.push_back({kernels[at], std::move(found).error()});
       else
-        ++(found->outcome == Outcome::miss ? report.compiled : report.cached);
+        ++(*found == Outcome::miss ? report.compiled : report.cached);
       ++progress.done;
       progress.compiled = report.compiled;
       progress.failed = report.failures.size();
@@ -40,6 +39,13 @@ PrewarmReport prewarm(KernelCache &cache, std::span<const KernelSpec> kernels, c
   for (std::thread &thread : threads)
     thread.join();
   return report;
+}
+
+PrewarmReport prewarm(KernelCache &cache, std::span<const KernelSpec> kernels, const PrewarmOptions &options) {
+  return prewarmWith(kernels, options, [&](const KernelSpec &kernel) -> Result<Outcome> {
+    ILK_ASSIGN_OR_RETURN(Lookup found, cache.get(kernel));
+    return found.outcome;
+  });
 }
 
 } // namespace interlock

@@ -2,6 +2,7 @@
 #include "runtime/Ops/Enumerate.h"
 
 #include "interlock/prepare.hpp"
+#include "runtime/Ops/Conversion.h"
 
 #include <fmt/format.h>
 
@@ -37,18 +38,26 @@ Result<KernelReport> planKernel(const LayerSpec &layer, KernelKind kind, const D
 Result<std::vector<KernelSpec>> enumerateKernels(const Deployment &deployment) {
   std::vector<KernelSpec> kernels;
   std::set<std::string> seen;
+  auto add = [&](KernelSpec &&spec) {
+    if (seen.insert(canonicalForm(spec)).second)
+      kernels.push_back(std::move(spec));
+  };
   for (const LayerSpec &layer : deployment.layers)
     for (const DeviceShape &shape : deployment.devices)
-      for (const OperationOptions &options : deployment.options)
+      for (const OperationOptions &options : deployment.options) {
         for (KernelKind kind : {KernelKind::dispatch, KernelKind::combine}) {
-          if (options.kernels != KernelOrigin::generated)
-            return makeError(Code::unsupported, "expected generated kernels in a deployment, got kernels from source: "
-                                                "creating an operation with them would put them into the cache");
           DeviceInfo device{{}, shape.target, shape.multiprocessors, 0, 0};
           ILK_ASSIGN_OR_RETURN(KernelReport plan, planKernel(layer, kind, device, shape.ranksPerDevice, options));
-          if (seen.insert(canonicalForm(plan.spec)).second)
-            kernels.push_back(std::move(plan.spec));
+          add(std::move(plan.spec));
         }
+        if (!options.packing)
+          continue;
+        ILK_RETURN_IF_ERROR(resolvePacking(layer, *options.packing));
+        for (KernelSpec &spec : conversionKernels(layer, shape.target)) {
+          ILK_RETURN_IF_ERROR(validate(spec));
+          add(std::move(spec));
+        }
+      }
   return kernels;
 }
 

@@ -19,7 +19,7 @@ std::optional<uint32_t> localExpert(const LayerSpec &layer, uint32_t rank, int32
 } // namespace
 
 Result<PackedExperts> packByExpert(const LayerSpec &layer, uint32_t rank, std::span<const int32_t> ids,
-                                   std::span<const float> weights, uint32_t alignment) {
+                                   std::span<const float> weights, uint32_t alignment, uint32_t capacity) {
   ILK_RETURN_IF_ERROR(validate(layer));
   if (rank >= layer.ranks)
     return makeError(Code::badInput, fmt::format("expected a rank below {}, got {}", layer.ranks, rank));
@@ -43,6 +43,15 @@ Result<PackedExperts> packByExpert(const LayerSpec &layer, uint32_t rank, std::s
           fmt::format("expected at most {} packed rows, got {}: a smaller alignment would do", INT32_MAX, next));
     packed.offsets.push_back(uint32_t(next));
   }
+  std::vector<uint32_t> next(packed.offsets.begin(), packed.offsets.end() - 1);
+  packed.wanted = packed.rows();
+  for (size_t e = 0; e < packed.counts.size(); ++e) {
+    uint32_t room = std::min(packed.counts[e], capacity - std::min(capacity, packed.offsets[e]));
+    packed.dropped += packed.counts[e] - room;
+    packed.counts[e] = room;
+  }
+  for (uint32_t &offset : packed.offsets)
+    offset = std::min(offset, capacity);
   packed.sources.assign(packed.rows(), -1);
 
   DedupGroups &groups = packed.groups;
@@ -52,12 +61,12 @@ Result<PackedExperts> packByExpert(const LayerSpec &layer, uint32_t rank, std::s
   groups.tokens.resize(groups.tokenRows);
   std::iota(groups.tokens.begin(), groups.tokens.end(), 0);
   groups.weights.assign(weights.begin(), weights.end());
-  std::vector<uint32_t> next(packed.offsets.begin(), packed.offsets.end() - 1);
   for (size_t i = 0; i < ids.size(); ++i) {
     auto expert = localExpert(layer, rank, ids[i]);
-    groups.rows.push_back(expert ? int32_t(next[*expert]++) : -1);
-    if (expert)
-      packed.sources[size_t(groups.rows.back())] = int32_t(i / layer.topk);
+    uint32_t row = expert ? next[*expert]++ : capacity;
+    groups.rows.push_back(row < capacity ? int32_t(row) : -1);
+    if (row < capacity)
+      packed.sources[row] = int32_t(i / layer.topk);
   }
   return packed;
 }

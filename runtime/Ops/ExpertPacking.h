@@ -15,13 +15,17 @@ struct PackedExperts {
       offsets; ///< [local experts + 1]: where each begins, a multiple of the alignment; the last: all rows
   std::vector<int32_t> sources; ///< [rows]: the received row that lies there, or -1 for padding
   DedupGroups groups;           ///< a group a received row; `rows` is the slot map: packed row, or -1 for non-local
+  uint32_t wanted = 0;          ///< rows() if the capacity were large enough
+  uint32_t dropped = 0;         ///< (row, expert) pairs without room: -1 in the slot map
   uint32_t rows() const { return offsets.back(); }
 };
 
 /// Packs the received rows of `rank`: `ids` and `weights` are [received][topk] as they came with the rows. An expert's
 /// rows are in the order in which they were received. Ids of other ranks, -1 and such as name no expert are non-local.
+/// Rows from `capacity` on have no room: what would lie there is left out, and counts and offsets end there.
 [[nodiscard]] Result<PackedExperts> packByExpert(const LayerSpec &layer, uint32_t rank, std::span<const int32_t> ids,
-                                                 std::span<const float> weights, uint32_t alignment = 1);
+                                                 std::span<const float> weights, uint32_t alignment = 1,
+                                                 uint32_t capacity = INT32_MAX);
 
 /// Refuses a plan whose counts do not add up with its offsets, its sources and its slot map.
 [[nodiscard]] Status validate(const PackedExperts &packed);

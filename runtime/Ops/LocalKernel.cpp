@@ -11,9 +11,9 @@ namespace interlock {
 
 Result<LocalKernel> LocalKernel::load(Driver &driver, KernelCache &cache, uint32_t device, const KernelSpec &spec) {
   if (!isLocal(spec.kernel))
-    return makeError(
-        Code::badInput,
-        fmt::format("expected a local kernel, dispatch_epilogue or combine_prologue, got {}", name(spec.kernel)));
+    return makeError(Code::badInput,
+                     fmt::format("expected a local kernel, dispatch_epilogue, combine_prologue or pack_experts, got {}",
+                                 name(spec.kernel)));
   ILK_RETURN_IF_ERROR(validate(spec));
   ILK_ASSIGN_OR_RETURN(Lookup found, cache.get(spec));
   LocalKernel made(driver);
@@ -44,6 +44,15 @@ Result<uint32_t> LocalKernel::defaultGrid(uint32_t groups) const {
 }
 
 Status LocalKernel::launch(StreamId stream, uint32_t grid, const LocalParams &params, bool forceCooperative) const {
+  return launch(stream, grid, std::as_bytes(std::span(&params, 1)), forceCooperative);
+}
+
+Status LocalKernel::launch(StreamId stream, uint32_t grid, const PackParams &params) const {
+  return launch(stream, grid, std::as_bytes(std::span(&params, 1)), false);
+}
+
+Status LocalKernel::launch(StreamId stream, uint32_t grid, std::span<const std::byte> params,
+                           bool forceCooperative) const {
   if (grid == 0)
     return makeError(Code::badInput, "expected a grid of at least 1 CTA, got 0");
   LaunchConfig launch = config;
@@ -52,7 +61,7 @@ Status LocalKernel::launch(StreamId stream, uint32_t grid, const LocalParams &pa
     launch.cooperative = true;
     launch.checkResidency = false;
   }
-  return driver->launch(stream, kernel, launch, std::as_bytes(std::span(&params, 1)));
+  return driver->launch(stream, kernel, launch, params);
 }
 
 } // namespace interlock

@@ -6,6 +6,7 @@
 #include "interlock/operation.hpp"
 #include "runtime/Spec/LocalKernels.h"
 
+#include <span>
 #include <utility>
 
 namespace interlock {
@@ -33,9 +34,11 @@ public:
   /// Refuses a grid of 0. `forceCooperative` is for tests and benchmarks, which show what it costs.
   [[nodiscard]] Status launch(StreamId stream, uint32_t grid, const LocalParams &params,
                               bool forceCooperative = false) const;
+  [[nodiscard]] Status launch(StreamId stream, uint32_t grid, const PackParams &params) const;
 
 private:
   explicit LocalKernel(Driver &driver) : driver(&driver) {}
+  Status launch(StreamId stream, uint32_t grid, std::span<const std::byte> params, bool forceCooperative) const;
   void swap(LocalKernel &other) noexcept {
     std::swap(driver, other.driver);
     std::swap(kernel, other.kernel);

@@ -7,11 +7,13 @@
 #include "runtime/Memory/DeviceBuffer.h"
 #include "runtime/Memory/SymmetricArena.h"
 #include "runtime/Memory/WindowExchange.h"
+#include "runtime/Ops/Conversion.h"
 #include "runtime/Ops/OperationKernels.h"
 
 #include <fmt/format.h>
 
 #include <array>
+#include <cstddef>
 #include <cstring>
 
 namespace interlock {
@@ -60,9 +62,10 @@ template <typename Params> std::span<const std::byte> bytesOf(const Params &para
 } // namespace
 
 struct Operation::State {
-  State(Driver &driver, SymmetricArena arena, OperationKernels kernels, const OperationOptions &options)
-      : driver(&driver), arena(std::move(arena)), kernels(std::move(kernels)), options(options),
-        ranks(this->arena.layer().ranks), inFlight(ranks.size()) {}
+  State(Driver &driver, SymmetricArena arena, OperationKernels kernels, std::optional<Conversion> conversion,
+        const OperationOptions &options)
+      : driver(&driver), arena(std::move(arena)), kernels(std::move(kernels)), conversion(std::move(conversion)),
+        options(options), ranks(this->arena.layer().ranks), inFlight(ranks.size()) {}
   State(const State &) = delete;
   State &operator=(const State &) = delete;
 
@@ -80,6 +83,22 @@ struct Operation::State {
       return {};
     return misuse(fmt::format("expected a buffer below {}, got {}", WindowLayout::buffers, buffer));
   }
+  /// A handle that a call of this rank may use.
+  Status requireHandle(uint32_t rank, const RoutingHandle::State *routing) const;
+  Status requireConversion() const {
+    if (conversion)
+      return {};
+    return misuse("expected an operation whose options ask for packing, got one without");
+  }
+  /// The same for a call that must come before the step's combine.
+  Status requireConvertible(uint32_t rank, const RoutingHandle::State *routing) const {
+    ILK_RETURN_IF_ERROR(requireConversion());
+    ILK_RETURN_IF_ERROR(requireHandle(rank, routing));
+    if (!routing->used)
+      return {};
+    return misuse(fmt::format("expected rows to be converted before their step is combined, got step {}, which is",
+                              routing->step));
+  }
   Status allocateSlots(const OwnRank &own);
   template <typename Params> Status launch(KernelKind kind, uint32_t rank, StreamId stream, const Params &params) {
     return kernels.launch(kind, *ranks[rank].device, stream, bytesOf(params));
@@ -88,6 +107,8 @@ struct Operation::State {
   Driver *driver;
   SymmetricArena arena;
   OperationKernels kernels;
+  std::optional<Conversion> conversion;
+  KernelReport noKernel; ///< of a kind that the operation has not
   OperationOptions options;
   std::vector<RankState> ranks;
   /// Handles of the steps in flight, by rank and buffer.
@@ -100,6 +121,17 @@ Status Operation::State::allocateSlots(const OwnRank &own) {
   for (DeviceBuffer &slots : ranks[own.rank].slots) {
     ILK_ASSIGN_OR_RETURN(slots, DeviceBuffer::create(*driver, own.device, bytes));
   }
+  return {};
+}
+
+Status Operation::State::requireHandle(uint32_t rank, const RoutingHandle::State *routing) const {
+  ILK_RETURN_IF_ERROR(requireRank(rank));
+  if (!routing)
+    return misuse("expected a routing handle of a dispatch, got one that was moved away");
+  if (routing->owner != this)
+    return misuse("expected a routing handle of this operation, got one of another");
+  if (routing->rank != rank)
+    return misuse(fmt::format("expected a routing handle of rank {}, got one of rank {}", rank, routing->rank));
   return {};
 }
 
@@ -117,20 +149,27 @@ Result<Operation> Operation::create(Driver &driver, KernelCache &cache, const La
 Result<Operation> Operation::create(Driver &driver, KernelCache &cache, const LayerSpec &layer,
                                     const ProcessGroup &group, const OperationOptions &options) {
   // Everything that can be refused is refused before memory is taken; and whatever fails in one process, none goes on.
+  std::optional<Conversion> conversion;
   auto kernels = [&]() -> Result<OperationKernels> {
     ILK_RETURN_IF_ERROR(validate(layer));
     ILK_RETURN_IF_ERROR(validate(group, layer));
     if (options.timeoutNs == 0)
       return misuse("expected a time limit of at least 1 ns for waits, got 0");
+    if (options.packing) {
+      ILK_ASSIGN_OR_RETURN(conversion, Conversion::get(driver, cache, layer, group, *options.packing));
+    }
     return OperationKernels::get(driver, cache, layer, group, options);
   }();
   ILK_RETURN_IF_ERROR(agree(group, statusOf(kernels)));
   auto made = [&]() -> Result<std::unique_ptr<State>> {
     ILK_ASSIGN_OR_RETURN(SymmetricArena arena, SymmetricArena::create(driver, layer, group));
-    auto state = std::make_unique<State>(driver, std::move(arena), std::move(*kernels), options);
+    auto state = std::make_unique<State>(driver, std::move(arena), std::move(*kernels), std::move(conversion), options);
     ILK_RETURN_IF_ERROR(state->kernels.load(group));
-    for (const OwnRank &own : group.own)
+    for (const OwnRank &own : group.own) {
       ILK_RETURN_IF_ERROR(state->allocateSlots(own));
+      if (state->conversion)
+        ILK_RETURN_IF_ERROR(state->conversion->allocate(own));
+    }
     return state;
   }();
   ILK_RETURN_IF_ERROR(agree(group, statusOf(made)));
@@ -142,7 +181,11 @@ Operation::Operation(Operation &&) noexcept = default;
 Operation &Operation::operator=(Operation &&) noexcept = default;
 Operation::~Operation() = default;
 const LayerSpec &Operation::layer() const { return state->layer(); }
-const KernelReport &Operation::kernel(KernelKind kind) const { return state->kernels.report(kind); }
+const KernelReport &Operation::kernel(KernelKind kind) const {
+  if (!isLocal(kind))
+    return state->kernels.report(kind);
+  return state->conversion ? state->conversion->report(kind) : state->noKernel;
+}
 uint32_t Operation::device(uint32_t rank) const {
   return rank < state->ranks.size() ? state->ranks[rank].device.value_or(noDevice) : noDevice;
 }
@@ -190,14 +233,8 @@ Result<RoutingHandle> Operation::dispatch(uint32_t rank, StreamId stream, const 
 }
 
 Status Operation::combine(uint32_t rank, StreamId stream, RoutingHandle &handle, const CombineArguments &arguments) {
-  ILK_RETURN_IF_ERROR(state->requireRank(rank));
   RoutingHandle::State *routing = handle.state.get();
-  if (!routing)
-    return misuse("expected a routing handle of a dispatch, got one that was moved away");
-  if (routing->owner != state.get())
-    return misuse("expected a routing handle of this operation, got one of another");
-  if (routing->rank != rank)
-    return misuse(fmt::format("expected a routing handle of rank {}, got one of rank {}", rank, routing->rank));
+  ILK_RETURN_IF_ERROR(state->requireHandle(rank, routing));
   if (routing->used)
     return misuse(fmt::format("expected a routing handle that was not combined before, got that of step {} again",
                               routing->step));
@@ -226,6 +263,38 @@ Status Operation::combine(uint32_t rank, StreamId stream, RoutingHandle &handle,
   return {};
 }
 
+Status Operation::convertDispatchOutput(uint32_t rank, StreamId stream, const RoutingHandle &handle,
+                                        const PackArguments &arguments) {
+  const RoutingHandle::State *routing = handle.state.get();
+  ILK_RETURN_IF_ERROR(state->requireConvertible(rank, routing));
+  ILK_RETURN_IF_ERROR(requireAligned("rows", arguments.rows, 16, false));
+  ILK_RETURN_IF_ERROR(requireAligned("scales", arguments.scales, 4, true));
+  if (arguments.scales && !state->layer().scaleBytes)
+    return misuse("expected no scales of a layer that has none, got a device pointer");
+  ILK_ASSIGN_OR_RETURN(LandedRows from, landed(rank, routing->buffer));
+  return state->conversion->dispatchOutput(rank, routing->buffer, stream, from, arguments);
+}
+
+Status Operation::convertCombineInput(uint32_t rank, StreamId stream, const RoutingHandle &handle,
+                                      const UnpackArguments &arguments) {
+  const RoutingHandle::State *routing = handle.state.get();
+  ILK_RETURN_IF_ERROR(state->requireConvertible(rank, routing));
+  ILK_RETURN_IF_ERROR(requireAligned("rows", arguments.rows, 16, false));
+  ILK_ASSIGN_OR_RETURN(LandedRows to, landed(rank, routing->buffer));
+  return state->conversion->combineInput(rank, routing->buffer, stream, to, arguments);
+}
+
+Result<PackedRows> Operation::packed(const RoutingHandle &handle) const {
+  ILK_RETURN_IF_ERROR(state->requireConversion());
+  ILK_RETURN_IF_ERROR(landed(handle)); // whether the handle is this operation's
+  return state->conversion->packed(handle.state->rank, handle.state->buffer);
+}
+
+Result<PackingResult> Operation::packingResult(StreamId stream, const RoutingHandle &handle) const {
+  ILK_RETURN_IF_ERROR(packed(handle));
+  return state->conversion->result(handle.state->rank, handle.state->buffer, stream);
+}
+
 Result<LandedRows> Operation::landed(const RoutingHandle &handle) const {
   const RoutingHandle::State *routing = handle.state.get();
   if (!routing || routing->owner != state.get())
@@ -240,6 +309,7 @@ Result<LandedRows> Operation::landed(uint32_t rank, uint32_t buffer) const {
   return LandedRows{arena.landing(rank, buffer, 0),
                     arena.meta(rank, buffer, 0),
                     arena.counts(rank, buffer),
+                    arena.control(rank) + offsetof(ControlBlock, lost),
                     arena.expertOut(rank, buffer, 0),
                     layout.rowStride,
                     layout.metaStride,

@@ -4,6 +4,7 @@
 #include "runtime/Ops/RoundTrip.h"
 
 #include "runtime/Memory/DeviceBuffer.h"
+#include "runtime/Ops/Conversion.h"
 #include "runtime/Ops/RoundTripCheck.h"
 #include "runtime/Ops/TestRows.h"
 
@@ -22,6 +23,7 @@ struct RankTensors {
   std::vector<std::byte> hostX, hostScales;
   TokenRouting routing;
   DeviceBuffer x, scales, ids, weights, out, outWeights;
+  DeviceBuffer packedRows, packedScales, packedOut; ///< with packing
   StreamId stream{};
   EventId begin[kinds]{}, end[kinds]{};
   std::optional<GraphId> graph[kinds];
@@ -76,10 +78,16 @@ struct RoundTrip::State {
   template <typename Enqueue> Status replay(uint32_t rank, KernelKind kind, Enqueue enqueue);
   Status synchronize(uint64_t without);
   Status collect(KernelKind kind, uint64_t without, StepReport &report);
+  bool changesPackedRows() const { return options.distinctExperts || layer().dtype != layer().combineDType; }
+  Status convertOutput(uint32_t rank);
+  Status convertInput(uint32_t rank);
+  Status runPackedExperts(uint32_t rank);
+  Status runPackedExpert(uint32_t rank, uint32_t expert, uint32_t first, uint32_t count);
   Status runExperts(uint32_t rank);
   Status runExperts(uint32_t rank, uint32_t source, uint32_t count, const LandedRows &landed);
   void countBytes(const std::vector<ReferenceRank> &expected, StepReport &report) const;
   std::vector<SourceTokens> sources() const;
+  Status compareConverted(const CheckedStep &checked, uint32_t rank, StepReport &report, Differences &differences);
   void announce(std::string_view phase) const {
     if (options.progress)
       options.progress(phase);
@@ -105,6 +113,9 @@ Result<RoundTrip> RoundTrip::create(Driver &driver, KernelCache &cache, RoundTri
   if (most > layer.maxTokens)
     return makeError(Code::badInput, fmt::format("expected at most {} tokens per rank, got {}", layer.maxTokens, most));
   ILK_RETURN_IF_ERROR(validate(layer));
+  if (options.operation.packing) {
+    ILK_ASSIGN_OR_RETURN(options.operation.packing, resolvePacking(layer, *options.operation.packing));
+  }
   std::vector<uint32_t> given = options.tokens.empty() ? std::vector{layer.maxTokens} : options.tokens;
   if (given.size() > layer.ranks)
     return makeError(Code::badInput,
@@ -141,6 +152,12 @@ Status RoundTrip::State::allocate() {
     ILK_ASSIGN_OR_RETURN(mine.weights, DeviceBuffer::create(driver, device, entries * sizeof(float)));
     ILK_ASSIGN_OR_RETURN(mine.out, DeviceBuffer::create(driver, device, most * combineRowBytes(layer())));
     ILK_ASSIGN_OR_RETURN(mine.outWeights, DeviceBuffer::create(driver, device, entries * sizeof(float)));
+    if (const auto &packing = options.operation.packing) {
+      uint64_t rows = packing->capacity;
+      ILK_ASSIGN_OR_RETURN(mine.packedRows, DeviceBuffer::create(driver, device, rows * rowBytes(layer())));
+      ILK_ASSIGN_OR_RETURN(mine.packedScales, DeviceBuffer::create(driver, device, rows * layer().scaleBytes));
+      ILK_ASSIGN_OR_RETURN(mine.packedOut, DeviceBuffer::create(driver, device, rows * combineRowBytes(layer())));
+    }
   }
   return {};
 }
@@ -192,6 +209,9 @@ Status RoundTrip::State::fillCanaries(uint32_t buffer) {
     ILK_ASSIGN_OR_RETURN(DeviceAddress slots, operation.slotMap(rank, buffer));
     ILK_RETURN_IF_ERROR(
         driver.fill(mine.stream, slots, canaryByte, uint64_t(layer().maxTokens) * layer().topk * sizeof(int32_t)));
+    for (const DeviceBuffer *packed : {&mine.packedRows, &mine.packedScales, &mine.packedOut})
+      if (packed->bytes())
+        ILK_RETURN_IF_ERROR(driver.fill(mine.stream, packed->address(), canaryByte, packed->bytes()));
   }
   ILK_RETURN_IF_ERROR(synchronize(0));
   return meet();
@@ -222,16 +242,20 @@ Status RoundTrip::State::enqueueDispatch(uint32_t rank) {
     ILK_ASSIGN_OR_RETURN(mine.handle, operation.dispatch(rank, mine.stream,
                                                          {mine.x.address(), mine.scales.address(), mine.ids.address(),
                                                           mine.weights.address(), options.tokens[rank]}));
-    return {};
+    return options.operation.packing ? convertOutput(rank) : Status();
   });
 }
 
 Status RoundTrip::State::enqueueCombine(uint32_t rank) {
-  return replay(rank, KernelKind::combine, [&] {
+  return replay(rank, KernelKind::combine, [&]() -> Status {
     RankTensors &mine = ranks[rank];
+    if (options.operation.packing)
+      ILK_RETURN_IF_ERROR(convertInput(rank));
     return operation.combine(rank, mine.stream, *mine.handle,
                              {mine.out.address(), mine.outWeights.address(),
-                              options.weighted ? mine.weights.address() : 0, options.tokens[rank]});
+                              // with packing the weights are in the ranks' rows already
+                              options.weighted && !options.operation.packing ? mine.weights.address() : 0,
+                              options.tokens[rank]});
   });
 }
 
@@ -256,8 +280,59 @@ Status RoundTrip::State::collect(KernelKind kind, uint64_t without, StepReport &
   return {};
 }
 
+Status RoundTrip::State::convertInput(uint32_t rank) {
+  RankTensors &mine = ranks[rank];
+  const DeviceBuffer &rows = changesPackedRows() ? mine.packedOut : mine.packedRows;
+  return operation.convertCombineInput(rank, mine.stream, *mine.handle, {rows.address(), options.weighted});
+}
+
+Status RoundTrip::State::convertOutput(uint32_t rank) {
+  RankTensors &mine = ranks[rank];
+  return operation.convertDispatchOutput(
+      rank, mine.stream, *mine.handle,
+      {mine.packedRows.address(), layer().scaleBytes ? mine.packedScales.address() : 0});
+}
+
+/// The experts of one rank on packed rows. Rows that nobody packed are not theirs: they stay as they are. Where the
+/// experts are identities, what was packed is what goes back.
+Status RoundTrip::State::runPackedExperts(uint32_t rank) {
+  RankTensors &mine = ranks[rank];
+  if (!changesPackedRows())
+    return {};
+  ILK_ASSIGN_OR_RETURN(PackedRows packed, operation.packed(*mine.handle));
+  std::vector<uint32_t> counts(layer().expertsPerRank()), offsets(counts.size() + 1);
+  ILK_RETURN_IF_ERROR(driver.copyOut(mine.stream, counts.data(), packed.counts, counts.size() * sizeof(uint32_t)));
+  ILK_RETURN_IF_ERROR(driver.copyOut(mine.stream, offsets.data(), packed.offsets, offsets.size() * sizeof(uint32_t)));
+  ILK_RETURN_IF_ERROR(driver.synchronize(mine.stream));
+  for (uint32_t expert = 0; expert < counts.size(); ++expert)
+    if (counts[expert])
+      ILK_RETURN_IF_ERROR(runPackedExpert(rank, expert, offsets[expert], counts[expert]));
+  return {};
+}
+
+Status RoundTrip::State::runPackedExpert(uint32_t rank, uint32_t expert, uint32_t first, uint32_t count) {
+  RankTensors &mine = ranks[rank];
+  uint64_t inBytes = rowBytes(layer()), outBytes = combineRowBytes(layer()), scaleBytes = layer().scaleBytes;
+  std::vector<std::byte> rows(count * inBytes), scales(count * scaleBytes), out(count * outBytes);
+  ILK_RETURN_IF_ERROR(
+      driver.copyOut(mine.stream, rows.data(), mine.packedRows.address() + first * inBytes, rows.size()));
+  if (scaleBytes)
+    ILK_RETURN_IF_ERROR(
+        driver.copyOut(mine.stream, scales.data(), mine.packedScales.address() + first * scaleBytes, scales.size()));
+  ILK_RETURN_IF_ERROR(driver.synchronize(mine.stream));
+  for (uint64_t row = 0; row < count; ++row)
+    scaledExpertRow(layer(), std::span(rows).subspan(row * inBytes, inBytes),
+                    std::span(scales).subspan(row * scaleBytes, scaleBytes),
+                    expertFactor(options.distinctExperts, rank, expert),
+                    std::span(out).subspan(row * outBytes, outBytes));
+  ILK_RETURN_IF_ERROR(driver.copyIn(mine.stream, mine.packedOut.address() + first * outBytes, out.data(), out.size()));
+  return driver.synchronize(mine.stream);
+}
+
 /// The experts of one rank: what landed becomes what combine gathers. Works from what the device says is there.
 Status RoundTrip::State::runExperts(uint32_t rank) {
+  if (options.operation.packing)
+    return runPackedExperts(rank);
   RankTensors &mine = ranks[rank];
   ILK_ASSIGN_OR_RETURN(LandedRows landed, operation.landed(*mine.handle));
   std::vector<uint32_t> counts(layer().ranks);
@@ -324,6 +399,16 @@ std::vector<SourceTokens> RoundTrip::State::sources() const {
   return list;
 }
 
+Status RoundTrip::State::compareConverted(const CheckedStep &checked, uint32_t rank, StepReport &report,
+                                          Differences &differences) {
+  RankTensors &mine = ranks[rank];
+  ILK_ASSIGN_OR_RETURN(PackedRows at, operation.packed(*mine.handle));
+  ILK_ASSIGN_OR_RETURN(report.ranks[rank].packing, operation.packingResult(mine.stream, *mine.handle));
+  PackedArrays arrays{at, *options.operation.packing, mine.packedRows.address(),
+                      layer().scaleBytes ? mine.packedScales.address() : 0};
+  return checkPacked(checked, rank, mine.stream, arrays, *report.ranks[rank].packing, differences);
+}
+
 Result<StepReport> RoundTrip::State::step(const std::vector<TokenRouting> &routing, uint64_t newDead,
                                           uint64_t missing) {
   ILK_RETURN_IF_ERROR(checkRouting(layer(), options.tokens, routing));
@@ -359,7 +444,11 @@ Result<StepReport> RoundTrip::State::step(const std::vector<TokenRouting> &routi
   std::vector<SourceTokens> tokens = sources();
   std::vector<ReferenceRank> expected = referenceDispatch(layer(), tokens, dead);
   countBytes(expected, report);
-  CheckedStep checked{driver, layer(), tokens, expected, steps, dead};
+  std::vector<PackedExperts> packed;
+  if (options.operation.packing) {
+    ILK_ASSIGN_OR_RETURN(packed, referencePacking(layer(), tokens, expected, *options.operation.packing));
+  }
+  CheckedStep checked{driver, layer(), tokens, expected, packed, steps, dead};
   Differences differences(report);
   for (uint32_t rank : own) {
     if (has(idle, rank))
@@ -369,6 +458,8 @@ Result<StepReport> RoundTrip::State::step(const std::vector<TokenRouting> &routi
       ILK_ASSIGN_OR_RETURN(LandedRows landed, operation.landed(*mine.handle));
       ILK_RETURN_IF_ERROR(checkDispatch(checked, rank, mine.stream, landed, mine.handle->slots(),
                                         report.ranks[rank].dispatch.result, differences));
+      if (options.operation.packing)
+        ILK_RETURN_IF_ERROR(compareConverted(checked, rank, report, differences));
     }
     ILK_RETURN_IF_ERROR(runExperts(rank));
   }

@@ -42,7 +42,8 @@ struct PhaseReport {
 struct RankReport {
   uint32_t tokens = 0;
   PhaseReport dispatch, combine;
-  uint64_t mismatches = 0; ///< places where something else was found than the oracle says
+  std::optional<PackingResult> packing; ///< with packing, where it was checked
+  uint64_t mismatches = 0;              ///< places where something else was found than the oracle says
 };
 
 struct StepReport {

@@ -3,6 +3,8 @@
 // The comparisons of a round trip. Rows are read back source by source, so that the host never holds a whole window.
 #include "runtime/Ops/RoundTripCheck.h"
 
+#include "runtime/Ops/Numeric.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -108,7 +110,140 @@ Status compareLanded(const CheckedStep &step, uint32_t rank, uint32_t source, St
   }
   return {};
 }
+/// Words that the device wrote, against those of the oracle.
+template <typename T>
+Status compareList(const CheckedStep &step, uint32_t rank, StreamId stream, const char *what, DeviceAddress at,
+                   const std::vector<T> &expected, Differences &differences) {
+  ILK_ASSIGN_OR_RETURN(Bytes got, readBack(step.driver, stream, at, expected.size() * sizeof(T)));
+  for (size_t i = 0; i < expected.size(); ++i) {
+    T value;
+    std::memcpy(&value, &got[i * sizeof(T)], sizeof value);
+    if (std::memcmp(&value, &expected[i], sizeof value) != 0)
+      differences.add(rank, fmt::format("rank {}: expected {} {} of the packed rows to be {}, got {}", rank, what, i,
+                                        expected[i], value));
+  }
+  return {};
+}
+
+/// The received rows of a rank, in order: which token of which source.
+struct Received {
+  uint32_t source, token;
+};
+std::vector<Received> receivedRows(const ReferenceRank &expected) {
+  std::vector<Received> rows;
+  for (uint32_t source = 0; source < expected.landed.size(); ++source)
+    for (uint32_t token : expected.landed[source])
+      rows.push_back({source, token});
+  return rows;
+}
+
+void comparePackedRow(const CheckedStep &step, uint32_t rank, const PackedArrays &at, uint32_t row,
+                      const std::vector<Received> &received, std::span<const std::byte> got,
+                      std::span<const std::byte> gotScales, Differences &differences) {
+  const LayerSpec &layer = step.layer;
+  const PackedExperts &packed = step.packed[rank];
+  std::string what = fmt::format("rank {}, packed row {}", rank, row);
+  if (row < packed.rows() && packed.sources[row] >= 0) {
+    Received from = received[size_t(packed.sources[row])];
+    const SourceTokens &source = step.sources[from.source];
+    compareRow(rank, what, got, source.x.subspan(from.token * rowBytes(layer), rowBytes(layer)), differences);
+    if (at.scales)
+      compareRow(rank, what + ", scales", gotScales,
+                 source.scales.subspan(uint64_t(from.token) * layer.scaleBytes, layer.scaleBytes), differences);
+    return;
+  }
+  if (row < packed.rows() && at.options.zeroPadding)
+    compareRow(rank, what + ", padding", got, Bytes(got.size()), differences);
+  else
+    compareUnwritten(rank, what, got, differences);
+  compareUnwritten(rank, what + ", scales", gotScales, differences);
+}
+
+/// What convert_combine_input must make of a received row: its local experts' rows, times its weights, in the order of
+/// its top-k, in f32 from +0, rounded once.
+void reduceLocalRows(const CheckedStep &step, uint32_t rank, uint32_t group, Received from, bool weighted,
+                     bool distinctExperts, std::span<std::byte> out) {
+  const LayerSpec &layer = step.layer;
+  const DedupGroups &groups = step.packed[rank].groups;
+  const SourceTokens &source = step.sources[from.source];
+  auto scales = layer.scaleBytes ? source.scales.subspan(uint64_t(from.token) * layer.scaleBytes, layer.scaleBytes)
+                                 : std::span<const std::byte>();
+  std::vector<float> sum(layer.hidden);
+  Bytes row(combineRowBytes(layer));
+  for (uint32_t k = 0; k < layer.topk; ++k) {
+    size_t entry = size_t(group) * layer.topk + k;
+    if (groups.rows[entry] < 0)
+      continue;
+    uint32_t expert = uint32_t(source.ids[size_t(from.token) * layer.topk + k]) % layer.expertsPerRank();
+    scaledExpertRow(layer, source.x.subspan(from.token * rowBytes(layer), rowBytes(layer)), scales,
+                    expertFactor(distinctExperts, rank, expert), row);
+    for (uint32_t h = 0; h < layer.hidden; ++h)
+      sum[h] = fusedMultiplyAdd(weighted ? groups.weights[entry] : 1.0f, loadElement(layer.combineDType, row.data(), h),
+                                sum[h]);
+  }
+  for (uint32_t h = 0; h < layer.hidden; ++h)
+    storeElement(layer.combineDType, out.data(), h, sum[h]);
+}
 } // namespace
+
+Result<std::vector<PackedExperts>> referencePacking(const LayerSpec &layer, std::span<const SourceTokens> sources,
+                                                    std::span<const ReferenceRank> expected,
+                                                    const PackingOptions &options) {
+  std::vector<PackedExperts> all;
+  for (uint32_t rank = 0; rank < layer.ranks; ++rank) {
+    std::vector<int32_t> ids;
+    std::vector<float> weights;
+    for (Received from : receivedRows(expected[rank])) {
+      size_t first = size_t(from.token) * layer.topk;
+      auto theirIds = sources[from.source].ids.subspan(first, layer.topk);
+      auto theirWeights = sources[from.source].weights.subspan(first, layer.topk);
+      ids.insert(ids.end(), theirIds.begin(), theirIds.end());
+      weights.insert(weights.end(), theirWeights.begin(), theirWeights.end());
+    }
+    ILK_ASSIGN_OR_RETURN(PackedExperts packed,
+                         packByExpert(layer, rank, ids, weights, options.alignment, options.capacity));
+    all.push_back(std::move(packed));
+  }
+  return all;
+}
+
+Status checkPacked(const CheckedStep &step, uint32_t rank, StreamId stream, const PackedArrays &at,
+                   const PackingResult &result, Differences &differences) {
+  const LayerSpec &layer = step.layer;
+  const PackedExperts &packed = step.packed[rank];
+  std::vector<Received> received = receivedRows(step.expected[rank]);
+  auto expect = [&](const char *what, uint64_t wanted, uint64_t found) {
+    if (wanted != found)
+      differences.add(rank,
+                      fmt::format("rank {}, packing result: expected {} to be {}, got {}", rank, what, wanted, found));
+  };
+  expect("overflow", packed.dropped != 0, result.overflow);
+  expect("received", received.size(), result.received);
+  expect("rows", packed.rows(), result.rows);
+  expect("wanted", packed.wanted, result.wanted);
+  expect("dropped", packed.dropped, result.dropped);
+  std::vector<int32_t> landed;
+  for (uint32_t source = 0; source < layer.ranks; ++source)
+    for (uint32_t slot = 0; slot < step.expected[rank].landed[source].size(); ++slot)
+      landed.push_back(int32_t(source * layer.rowsPerSource() + slot));
+  auto list = [&](const char *what, DeviceAddress where, const auto &expected) {
+    return compareList(step, rank, stream, what, where, expected, differences);
+  };
+  ILK_RETURN_IF_ERROR(list("count", at.lists.counts, packed.counts));
+  ILK_RETURN_IF_ERROR(list("offset", at.lists.offsets, packed.offsets));
+  ILK_RETURN_IF_ERROR(list("source", at.lists.sources, packed.sources));
+  ILK_RETURN_IF_ERROR(list("slot", at.lists.slotMap, packed.groups.rows));
+  ILK_RETURN_IF_ERROR(list("weight", at.lists.weights, packed.groups.weights));
+  ILK_RETURN_IF_ERROR(list("landing row", at.lists.landed, landed));
+
+  uint64_t bytes = rowBytes(layer), scaleBytes = at.scales ? layer.scaleBytes : 0;
+  ILK_ASSIGN_OR_RETURN(Bytes rows, readBack(step.driver, stream, at.rows, at.lists.capacity * bytes));
+  ILK_ASSIGN_OR_RETURN(Bytes scales, readBack(step.driver, stream, at.scales, at.lists.capacity * scaleBytes));
+  for (uint32_t row = 0; row < at.lists.capacity; ++row)
+    comparePackedRow(step, rank, at, row, received, std::span(rows).subspan(row * bytes, bytes),
+                     std::span(scales).subspan(row * scaleBytes, scaleBytes), differences);
+  return {};
+}
 
 Status checkDispatch(const CheckedStep &step, uint32_t rank, StreamId stream, const LandedRows &landed,
                      DeviceAddress slots, const OperationResult &result, Differences &differences) {
@@ -151,15 +286,24 @@ Status checkCombine(const CheckedStep &step, uint32_t rank, StreamId stream, Dev
 
   uint64_t bytes = combineRowBytes(layer), weightBytes = layer.topk * sizeof(float);
   Bytes row(bytes);
+  bool packs = !step.packed.empty();
   auto expertRow = [&](uint32_t at, uint32_t slot, uint32_t k) -> const std::byte * {
     uint64_t token = step.expected[at].landed[rank][slot];
+    if (packs) {
+      uint32_t group = slot; // behind the rows of the sources before this one
+      for (uint32_t before = 0; before < rank; ++before)
+        group += uint32_t(step.expected[at].landed[before].size());
+      reduceLocalRows(step, at, group, {rank, uint32_t(token)}, weighted, distinctExperts, row);
+      return row.data();
+    }
     auto scales = layer.scaleBytes ? source.scales.subspan(token * layer.scaleBytes, layer.scaleBytes)
                                    : std::span<const std::byte>();
     scaledExpertRow(layer, source.x.subspan(token * rowBytes(layer), rowBytes(layer)), scales,
                     expertFactor(distinctExperts, at, k), row);
     return row.data();
   };
-  ReferenceCombined expected = referenceCombine(layer, source, step.expected[rank].slots, weighted, expertRow);
+  ReferenceCombined expected =
+      referenceCombine(layer, source, step.expected[rank].slots, weighted && !packs, expertRow);
 
   ILK_ASSIGN_OR_RETURN(Bytes rows, readBack(step.driver, stream, out, layer.maxTokens * bytes));
   ILK_ASSIGN_OR_RETURN(Bytes weights, readBack(step.driver, stream, outWeights, layer.maxTokens * weightBytes));

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "interlock/operation.hpp"
+#include "runtime/Ops/ExpertPacking.h"
 #include "runtime/Ops/Reference.h"
 #include "runtime/Ops/RoundTrip.h"
 
@@ -38,7 +39,8 @@ struct CheckedStep {
   const LayerSpec &layer;
   std::span<const SourceTokens> sources;
   std::span<const ReferenceRank> expected;
-  uint64_t step = 0; ///< of every rank, from 0
+  std::span<const PackedExperts> packed; ///< of every rank, with packing
+  uint64_t step = 0;                     ///< of every rank, from 0
   uint64_t dead = 0;
 };
 
@@ -46,6 +48,24 @@ struct CheckedStep {
 /// have written must still be canaries. `slots` is the handle's device address.
 [[nodiscard]] Status checkDispatch(const CheckedStep &step, uint32_t rank, StreamId stream, const LandedRows &landed,
                                    DeviceAddress slots, const OperationResult &result, Differences &differences);
+
+/// What every rank's packing must be.
+[[nodiscard]] Result<std::vector<PackedExperts>> referencePacking(const LayerSpec &layer,
+                                                                  std::span<const SourceTokens> sources,
+                                                                  std::span<const ReferenceRank> expected,
+                                                                  const PackingOptions &options);
+
+/// Where a rank's packed rows are.
+struct PackedArrays {
+  PackedRows lists;
+  PackingOptions options;
+  DeviceAddress rows = 0, scales = 0;
+};
+
+/// Compares one rank's lists and packed rows after convertDispatchOutput. Padding rows must be zero or still canaries,
+/// as asked for, and rows behind the last one canaries.
+[[nodiscard]] Status checkPacked(const CheckedStep &step, uint32_t rank, StreamId stream, const PackedArrays &at,
+                                 const PackingResult &result, Differences &differences);
 
 /// Compares one rank's combined rows, weights and result; rows behind the last token must still be canaries.
 [[nodiscard]] Status checkCombine(const CheckedStep &step, uint32_t rank, StreamId stream, DeviceAddress out,

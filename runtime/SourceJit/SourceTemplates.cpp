@@ -58,18 +58,20 @@ std::vector<std::string> macrosOf(const KernelSpec &spec, const TargetInfo &targ
 }
 } // namespace
 
+bool hasSource(KernelKind kernel) { return kernel == KernelKind::dispatch || kernel == KernelKind::combine; }
+
 Result<SourceKernel> sourceOf(const KernelSpec &spec) {
   ILK_RETURN_IF_ERROR(validate(spec));
   ILK_ASSIGN_OR_RETURN(TargetInfo target, findTarget(spec.target));
   const auto cuda = templates::cuda::embedded();
   std::string kind(name(spec.kernel));
   SourceKernel kernel;
-  // One text for both: what differs is the machine.
-  kernel.source = {kind + (target.isAMD() ? ".hip" : ".cu"), textOf(cuda, kind + ".cu")};
-  if (kernel.source.text.empty())
+  if (!hasSource(spec.kernel))
     return makeError(
         Code::unsupported,
         fmt::format("expected a kernel that there is CUDA and HIP C++ for, dispatch or combine, got {}", kind));
+  // One text for both: what differs is the machine.
+  kernel.source = {kind + (target.isAMD() ? ".hip" : ".cu"), textOf(cuda, kind + ".cu")};
   kernel.headers = {{"common.cuh", textOf(cuda, "common.cuh")},
                     {"machine.cuh",
                      target.isAMD() ? textOf(templates::hip::embedded(), "machine.cuh") : textOf(cuda, "machine.cuh")}};

@@ -8,6 +8,9 @@
 
 namespace interlock {
 
+/// Whether there is one: for dispatch and combine.
+bool hasSource(KernelKind kernel);
+
 /// The source of templates/cuda, for an AMD chip with the machine of templates/hip, for a spec, with what the generator
 /// folds in as macros. How a cluster waits is not the source's to choose, so `wait` has no effect.
 Result<SourceKernel> sourceOf(const KernelSpec &spec);

@@ -1,6 +1,8 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 #include "runtime/Spec/LocalKernels.h"
 
+#include "runtime/Spec/TileTables.h"
+
 #include <algorithm>
 
 namespace interlock {
@@ -61,6 +63,36 @@ KernelSpec localKernel(KernelKind kind, uint32_t topk, uint32_t hidden, DType dt
   uint32_t chunk = ceilDiv(packets, std::max(1u, ceilDiv(packets, mostConsumers)));
   spec.blockThreads = bulk ? 32 * (std::max(1u, ceilDiv(chunk, 32)) + 1) : plainThreads;
   return spec;
+}
+
+KernelSpec packKernel(const LayerSpec &layer, std::string_view target) {
+  KernelSpec spec;
+  spec.kernel = KernelKind::packExperts;
+  spec.target = target;
+  spec.layer = layer;
+  spec.layer.maxTokens = layer.rowsPerSource();
+  spec.layer.capacity = 0;
+  spec.layer.expertRows = false;
+  spec.layer.combineDType = byteSize(layer.dtype) > byteSize(DType::bf16) ? layer.dtype : DType::bf16;
+  spec.tileTokens = 1;
+  auto chip = findTarget(target);
+  spec.wait = chip && chip->restrictedFence ? WaitStrategy::relaxedFence : WaitStrategy::acquire;
+  // A warp's tables must have room; more threads than these were not needed to hide the reading of ids.
+  uint32_t width = chip ? chip->warpWidth : 32;
+  spec.blockThreads = plainThreads;
+  while (spec.blockThreads > width && packTableBytes(layer, spec.blockThreads / width) > maxTableBytes)
+    spec.blockThreads -= width;
+  return spec;
+}
+
+uint64_t mostPackedRows(const LayerSpec &layer, uint32_t alignment) {
+  uint64_t pairs = uint64_t(layer.ranks) * layer.rowsPerSource() * layer.topk;
+  uint64_t experts = std::min<uint64_t>(layer.expertsPerRank(), pairs);
+  return (pairs + experts * (alignment - 1) + alignment - 1) / alignment * alignment;
+}
+
+uint64_t packTableBytes(const LayerSpec &layer, uint32_t warps) {
+  return (2 * uint64_t(warps) + 4) * layer.expertsPerRank() * 4 + (uint64_t(layer.ranks) + 1) * 4;
 }
 
 } // namespace interlock

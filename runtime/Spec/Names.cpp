@@ -24,7 +24,8 @@ constexpr auto dtypes = std::to_array<Named<DType>>({
 constexpr auto kinds = std::to_array<Named<KernelKind>>({{KernelKind::dispatch, "dispatch"},
                                                          {KernelKind::combine, "combine"},
                                                          {KernelKind::dispatchEpilogue, "dispatch_epilogue"},
-                                                         {KernelKind::combinePrologue, "combine_prologue"}});
+                                                         {KernelKind::combinePrologue, "combine_prologue"},
+                                                         {KernelKind::packExperts, "pack_experts"}});
 constexpr auto schedules = std::to_array<Named<Schedule>>(
     {{Schedule::gridStride, "grid_stride"}, {Schedule::claimed, "claimed"}, {Schedule::clc, "clc"}});
 constexpr auto strategies = std::to_array<Named<WaitStrategy>>(

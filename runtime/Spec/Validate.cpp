@@ -3,6 +3,7 @@
 // What can be generated: every rule with the sentence that says what would do.
 #include "interlock/spec.hpp"
 
+#include "runtime/Spec/LocalKernels.h"
 #include "runtime/Spec/TileTables.h"
 #include "runtime/Spec/WindowLayout.h"
 
@@ -89,6 +90,26 @@ Status validateLocal(const KernelSpec &spec, const TargetInfo &target) {
   return {};
 }
 
+Status validatePacking(const KernelSpec &spec, const TargetInfo &target) {
+  const LayerSpec &layer = spec.layer;
+  if (spec.stages || spec.programmatic)
+    return refuse("expected 0 stages and no programmatic launch for {}, got {}{}", name(spec.kernel), spec.stages,
+                  spec.programmatic ? ", programmatic" : "");
+  if (spec.cluster != 1)
+    return refuse("expected a cluster of 1 CTA for a local kernel, got {}", spec.cluster);
+  uint64_t pairs = uint64_t(layer.ranks) * layer.rowsPerSource() * layer.topk;
+  if (pairs > INT32_MAX)
+    return refuse("expected at most {} pairs of a received row and an expert, got {}: fewer tokens per rank or a "
+                  "smaller capacity would do",
+                  INT32_MAX, pairs);
+  uint64_t shared = packTableBytes(layer, spec.blockThreads / target.warpWidth);
+  if (shared > maxTableBytes)
+    return refuse("expected the counts of {} experts per rank to fit {} bytes of shared memory with {} threads per "
+                  "CTA, got {}: fewer threads or more ranks would do",
+                  layer.expertsPerRank(), maxTableBytes, spec.blockThreads, shared);
+  return {};
+}
+
 } // namespace
 
 Status validate(const LayerSpec &layer) {
@@ -130,6 +151,8 @@ Status validate(const KernelSpec &spec) {
   if (spec.blockThreads == 0 || spec.blockThreads % target.warpWidth || spec.blockThreads > maxThreads)
     return refuse("expected threads per CTA to be a multiple of {} and at most {}, got {}", target.warpWidth,
                   maxThreads, spec.blockThreads);
+  if (spec.kernel == KernelKind::packExperts)
+    return validatePacking(spec, target);
   if (isLocal(spec.kernel))
     return validateLocal(spec, target);
   if (spec.stages || spec.programmatic)

@@ -71,6 +71,12 @@ std::vector<KernelParam> kernelParams(KernelKind kind) {
             ILK_PARAM(LocalParams, weights),       ILK_PARAM(LocalParams, count),
             ILK_PARAM(LocalParams, status),        ILK_PARAM(LocalParams, groups),
             ILK_PARAM(LocalParams, tokenRowCount), ILK_PARAM(LocalParams, expertRowCount)};
+  case KernelKind::packExperts:
+    return {ILK_PARAM(PackParams, counts),       ILK_PARAM(PackParams, meta),      ILK_PARAM(PackParams, absent),
+            ILK_PARAM(PackParams, tokens),       ILK_PARAM(PackParams, rows),      ILK_PARAM(PackParams, weights),
+            ILK_PARAM(PackParams, expertCounts), ILK_PARAM(PackParams, offsets),   ILK_PARAM(PackParams, sources),
+            ILK_PARAM(PackParams, expertRows),   ILK_PARAM(PackParams, scales),    ILK_PARAM(PackParams, result),
+            ILK_PARAM(PackParams, rank),         ILK_PARAM(PackParams, alignment), ILK_PARAM(PackParams, capacity)};
   }
   return {};
 }

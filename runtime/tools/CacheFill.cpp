@@ -1,6 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
 // `interlock cache enumerate | prewarm | export | import`: a cache that is filled before it is needed, and moved.
+#include "interlock/source.hpp"
 #include "runtime/Cache/Archive.h"
 #include "runtime/Spec/SpecList.h"
 #include "runtime/tools/Cache.h"
@@ -36,6 +37,7 @@ struct PrewarmFlags {
   DeploymentFlags deployment;
   uint32_t jobs = 0;
   std::string templates;
+  bool fromSource = false;
 };
 
 Status prewarm(Context &context, const PrewarmFlags &flags) {
@@ -49,7 +51,10 @@ Status prewarm(Context &context, const PrewarmFlags &flags) {
     last = time;
     note(fmt::format("{} of {} kernels, {} compiled, {} failed", now.done, now.of, now.compiled, now.failed));
   };
-  PrewarmReport report = interlock::prewarm(*cache, kernels, {flags.jobs, progress});
+  const PrewarmOptions options{flags.jobs, progress};
+  PrewarmReport report = flags.fromSource
+                             ? prewarmFromSource(*cache, kernels, options, {context.nvrtcPath, context.hiprtcPath})
+                             : interlock::prewarm(*cache, kernels, options);
   std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - begin;
   nlohmann::json failures = nlohmann::json::array();
   for (const PrewarmFailure &failure : report.failures)
@@ -101,6 +106,8 @@ void addCacheFill(CLI::App &cache, Context &context) {
   auto flags = std::make_shared<PrewarmFlags>();
   flags->deployment.addTo(*prewarmed);
   prewarmed->add_option("--jobs", flags->jobs, "threads (default: one per core)");
+  prewarmed->add_flag("--from-source", flags->fromSource,
+                      "dispatch and combine as they are made of CUDA or HIP C++, by NVRTC or hiprtc");
   prewarmed->add_option("--templates", flags->templates, "directory of templates to use instead of the built-in ones");
   prewarmed->callback([&context, flags] { runInto(context, prewarm(context, *flags)); });
 

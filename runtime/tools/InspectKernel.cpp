@@ -75,9 +75,9 @@ private:
   /// Those of the chip's vendor; one of the other's that was named is refused.
   Status chooseParts() {
     ILK_ASSIGN_OR_RETURN(TargetInfo target, findTarget(kernel.artifact.spec.target));
-    for (const Part &part : request.parts) {
+    for (const Part &part : request.parts.parts) {
       Status status = checkPart(part, target);
-      if (!status && request.partsWereNamed && request.parts.size() < parts().size())
+      if (!status && !request.parts.all)
         return status;
       if (status)
         chosen.push_back(part);

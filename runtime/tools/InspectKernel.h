@@ -8,7 +8,6 @@
 #include "runtime/tools/Tool.h"
 
 #include <string>
-#include <vector>
 
 namespace interlock::tool {
 
@@ -23,7 +22,7 @@ struct InspectedKernel {
 };
 
 struct InspectRequest {
-  std::vector<Part> parts;
+  PartList parts;
   bool partsWereNamed = false; ///< then one that cannot be made is an error, and not a note
   std::string folder;          ///< to write each part to as a file; empty: they are printed
   std::string templates;

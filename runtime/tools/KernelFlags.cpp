@@ -4,7 +4,7 @@
 namespace interlock::tool {
 
 void KernelFlags::addTo(CLI::App &command, CLI::App &choice) {
-  choice.add_option("--kernel", kernel, "dispatch, combine, dispatch_epilogue or combine_prologue");
+  choice.add_option("--kernel", kernel, "dispatch, combine, dispatch_epilogue, combine_prologue or pack_experts");
   command.add_option("--target", target, "the chip to generate for (`interlock targets` lists them)");
   layer.addTo(command);
   local.addTo(command);
@@ -14,9 +14,18 @@ Result<KernelSpec> KernelFlags::spec() const {
   KernelSpec spec;
   ILK_ASSIGN_OR_RETURN(spec.kernel, parseKernelKind(kernel));
   ILK_ASSIGN_OR_RETURN(TargetInfo chip, findTarget(target));
-  if (isLocal(spec.kernel))
+  if (worksOnGroups(spec.kernel))
     return local.spec(spec.kernel, layer, chip.name);
   ILK_ASSIGN_OR_RETURN(spec.layer, layer.layer());
+  if (spec.kernel == KernelKind::packExperts) {
+    spec = packKernel(spec.layer, chip.name);
+    if (layer.geometry.blockThreads)
+      spec.blockThreads = layer.geometry.blockThreads;
+    spec.stages = local.stages.value_or(0);
+    spec.programmatic = local.programmatic;
+    ILK_RETURN_IF_ERROR(validate(spec));
+    return spec;
+  }
   ILK_ASSIGN_OR_RETURN(OperationOptions options, layer.operation());
   spec.target = chip.name;
   spec.schedule = options.schedule;

@@ -57,12 +57,14 @@ Status checkPart(const Part &part, const TargetInfo &target) {
                                                target.isAMD() ? "AMD" : "NVIDIA", part.name));
 }
 
-Result<std::vector<Part>> parseParts(const std::string &names) {
+Result<PartList> parseParts(const std::string &names) {
+  PartList chosen;
   std::set<std::string_view> wanted;
   for (size_t at = 0; at <= names.size();) {
     size_t end = std::min(names.find(',', at), names.size());
     std::string_view name = std::string_view(names).substr(at, end - at);
     at = end + 1;
+    chosen.all |= name == "all";
     size_t before = wanted.size();
     bool known = false;
     for (const Part &part : table)
@@ -73,10 +75,9 @@ Result<std::vector<Part>> parseParts(const std::string &names) {
     if (!known && wanted.size() == before)
       return noPart(name, ", mlir or all");
   }
-  std::vector<Part> chosen;
   for (const Part &part : table)
     if (wanted.contains(part.name))
-      chosen.push_back(part);
+      chosen.parts.push_back(part);
   return chosen;
 }
 

@@ -27,9 +27,12 @@ std::span<const Part> parts();
 
 /// One of parts(), or `badInput` with their names.
 [[nodiscard]] Result<Part> parsePart(std::string_view name);
-/// A comma-separated list of them, in the order of the pipeline, each once; `mlir` stands for every step that is MLIR
-/// and `all` for all of them.
-[[nodiscard]] Result<std::vector<Part>> parseParts(const std::string &names);
+struct PartList {
+  std::vector<Part> parts; ///< in the order of the pipeline, each once
+  bool all = false;        ///< they were not named one by one: of each chip those that it has
+};
+/// A comma-separated list of them; `mlir` stands for every step that is MLIR and `all` for all of them.
+[[nodiscard]] Result<PartList> parseParts(const std::string &names);
 
 /// Refuses a part that the chip's vendor has not.
 [[nodiscard]] Status checkPart(const Part &part, const TargetInfo &target);

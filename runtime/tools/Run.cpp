@@ -6,6 +6,7 @@
 #include "runtime/Ops/RoundTrip.h"
 #include "runtime/tools/CacheFlags.h"
 #include "runtime/tools/LocalFlags.h"
+#include "runtime/tools/PackFlags.h"
 #include "runtime/tools/Processes.h"
 #include "runtime/tools/RunLocal.h"
 #include "runtime/tools/RunReport.h"
@@ -21,6 +22,7 @@ namespace {
 struct RunFlags {
   LayerFlags layer;
   LocalFlags local;
+  PackFlags packing;
   std::string kernel;
   std::optional<uint32_t> groups;
   bool cooperative = false;
@@ -142,6 +144,9 @@ Result<nlohmann::json> run(Context &context, const RunFlags &flags) {
   RoundTripOptions options;
   ILK_ASSIGN_OR_RETURN(options.layer, flags.layer.layer());
   ILK_ASSIGN_OR_RETURN(options.operation, flags.layer.operation());
+  ILK_ASSIGN_OR_RETURN(options.operation.packing, flags.packing.options());
+  if (options.operation.packing)
+    options.operation.packing->grid = flags.layer.geometry.grid;
   if (flags.kernels == "source")
     options.operation.kernels = KernelOrigin::source;
   else if (flags.kernels != "generated")
@@ -196,10 +201,12 @@ Result<nlohmann::json> run(Context &context, const RunFlags &flags) {
 /// A local kernel by itself. Prints what came out; the error is of what could not be run.
 Status runKernel(Context &context, const RunFlags &flags) {
   ILK_ASSIGN_OR_RETURN(KernelKind kind, parseKernelKind(flags.kernel));
-  if (!isLocal(kind))
-    return makeError(Code::badInput, fmt::format("expected --kernel dispatch_epilogue or combine_prologue, got {}: "
-                                                 "dispatch and combine run together, without --kernel",
-                                                 flags.kernel));
+  if (!worksOnGroups(kind))
+    return makeError(Code::badInput,
+                     fmt::format("expected --kernel dispatch_epilogue or combine_prologue, got {}: {}", flags.kernel,
+                                 kind == KernelKind::packExperts
+                                     ? "what it packs comes from a dispatch, --packed would do"
+                                     : "dispatch and combine run together, without --kernel"));
   constexpr uint32_t mostGroups = 1u << 24;
   if (!flags.groups || *flags.groups > mostGroups)
     return makeError(Code::badInput, fmt::format("expected --groups from 0 to {} with --kernel {}, got {}", mostGroups,
@@ -244,6 +251,7 @@ void addRun(CLI::App &app, Context &context) {
   command->add_option("--groups", flags->groups,
                       "with --kernel: dedup groups, each a token with its local expert rows");
   flags->local.addTo(*command);
+  flags->packing.addTo(*command);
   command->add_flag("--cooperative", flags->cooperative,
                     "with --kernel: ask for the whole grid to be resident, which no local kernel needs");
   command->add_option("--grid", flags->layer.geometry.grid, "CTAs per launch (default: by table)");

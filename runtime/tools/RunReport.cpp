@@ -80,7 +80,18 @@ json RunReport::json(const Driver &driver, const DeviceInfo &info, RoundTrip &tr
                      {"dispatch", phaseJson(r.dispatch)},
                      {"combine", phaseJson(r.combine)},
                      {"mismatches", r.mismatches}});
+    if (r.packing)
+      ranks.back()["packing"] = {{"overflow", r.packing->overflow},
+                                 {"received", r.packing->received},
+                                 {"rows", r.packing->rows},
+                                 {"wanted", r.packing->wanted},
+                                 {"dropped", r.packing->dropped}};
   }
+  nlohmann::json kernels = nlohmann::json::array();
+  for (KernelKind kind : {KernelKind::dispatch, KernelKind::packExperts, KernelKind::dispatchEpilogue,
+                          KernelKind::combinePrologue, KernelKind::combine})
+    if (const KernelReport &kernel = trip.operation().kernel(kind); kernel.grid)
+      kernels.push_back(kernelJson(kernel));
   const LayerSpec &layer = trip.layer();
   return {{"device", driver.kind()},
           {"device_name", info.name},
@@ -93,9 +104,7 @@ json RunReport::json(const Driver &driver, const DeviceInfo &info, RoundTrip &tr
             {"dtype", name(layer.dtype)}}},
           {"steps", steps},
           {"processes", 1},
-          {"kernels",
-           {kernelJson(trip.operation().kernel(KernelKind::dispatch)),
-            kernelJson(trip.operation().kernel(KernelKind::combine))}},
+          {"kernels", kernels},
           {"ranks", ranks},
           {"mismatches", total.mismatches},
           {"findings", total.findings}};

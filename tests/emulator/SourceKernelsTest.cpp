@@ -5,7 +5,7 @@
 // hiprtc.
 #include "EndToEnd.h"
 
-#include "interlock/operation.hpp"
+#include "interlock/prepare.hpp"
 #include "runtime/Ops/Random.h"
 #include "runtime/SourceJit/Hiprtc.h"
 #include "runtime/SourceJit/Nvrtc.h"
@@ -139,6 +139,29 @@ TEST_F(SourceKernels, AreNotTakenForGeneratedOnes) {
   EXPECT_EQ(cache->counters().compiled, 4u);
 }
 
+// What a prewarm from source leaves is what an operation from source asks for: frozen, it compiles nothing more.
+void expectPrewarmed(const char *target) {
+  auto cache = KernelCache::open({.compiler = makePluginCompiler({INTERLOCK_COMPILER_PLUGIN, {}})});
+  EndToEndCase each;
+  each.trip.operation.kernels = KernelOrigin::source;
+  each.trip.layer.maxTokens = 21;
+  Deployment deployment{{each.trip.layer}, {{target, 132, 1}}, {each.trip.operation}};
+  auto kernels = enumerateKernels(deployment);
+  ASSERT_TRUE(kernels) << kernels.error().message;
+  PrewarmReport first = prewarmFromSource(*cache, *kernels, {.threads = 2});
+  for (const PrewarmFailure &failure : first.failures)
+    ADD_FAILURE() << failure.error.message;
+  EXPECT_EQ(first.compiled, kernels->size());
+  EXPECT_EQ(prewarmFromSource(*cache, *kernels).cached, kernels->size());
+  cache->freeze(true);
+  auto driver = openEmulator({.target = target, .devices = 4});
+  ASSERT_TRUE(driver);
+  auto trip = RoundTrip::create(**driver, *cache, each.trip);
+  EXPECT_TRUE(trip) << trip.error().message;
+}
+
+TEST_F(SourceKernels, AFrozenCacheHasThemAfterAPrewarm) { expectPrewarmed("sm_90a"); }
+
 /// The same for gfx90a, which every hiprtc can be asked for.
 class HipSourceKernels : public testing::Test {
 protected:
@@ -235,5 +258,7 @@ TEST_F(HipSourceKernels, PassTheGateWithoutAWord) {
       EXPECT_EQ(made->maxThreads, spec.blockThreads);
     }
 }
+
+TEST_F(HipSourceKernels, AFrozenCacheHasThemAfterAPrewarm) { expectPrewarmed("gfx90a"); }
 
 } // namespace

@@ -242,6 +242,39 @@ TEST(Inspect, D03TheInstructionsAreTheSameWithAndWithoutLines) {
   }
 }
 
+// A process that runs under a profiler loads kernels whose lines are those of files that were written for it.
+TEST(Inspect, D03AProcessLoadsKernelsWithLines) {
+  TempFolder folder;
+  auto plain =
+      KernelCache::open({.directory = folder.string(), .compiler = makePluginCompiler({.path = INTERLOCK_PLUGIN})});
+  const std::string lines = folder.string("lines");
+  auto lined = openKernelCache({.directory = folder.string(), .compilerPath = INTERLOCK_PLUGIN, .lineFolder = lines});
+  for (const KernelSpec &kernel : test::kernels()) {
+    auto without = plain->get(kernel), with = lined->get(kernel);
+    ASSERT_TRUE(without && with) << (with ? "" : with.error().message);
+    EXPECT_EQ(with->outcome, Outcome::miss) << "another kernel to the cache";
+    if (kernel.target.substr(0, 2) != "sm")
+      continue;
+    ptx::Module module = read(with->artifact->text), bare = read(without->artifact->text);
+    ASSERT_EQ(module.files.size(), 1u);
+    EXPECT_EQ(module.files[0].path.substr(0, lines.size() + 1), lines + "/");
+    const size_t length = linesOf(test::slurp(module.files[0].path)).size();
+    const auto &a = kernelOf(module).instructions, &b = kernelOf(bare).instructions;
+    ASSERT_EQ(a.size(), b.size());
+    size_t placed = 0;
+    for (size_t i = 0; i < a.size(); ++i) {
+      EXPECT_EQ(a[i].text(), b[i].text());
+      EXPECT_LE(a[i].source.line, length);
+      placed += a[i].source.line != 0;
+    }
+    EXPECT_GT(placed, a.size() / 2);
+  }
+  auto nowhere = openKernelCache({.compilerPath = INTERLOCK_PLUGIN, .lineFolder = "/proc/no/such"});
+  auto refused = nowhere->get(test::kernels()[0]);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("which lines of a kernel would name"));
+}
+
 TEST(Inspect, D04LinesDoNotMakeADebugKernel) {
   for (const char *kernel : {"dispatch", "combine"}) {
     TempFolder folder;

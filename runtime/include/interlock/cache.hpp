@@ -24,6 +24,9 @@ struct KernelCacheConfig {
   bool readOnly = false;         ///< nothing in the directory is changed: an image that was baked
   std::string compilerPath;      ///< of libinterlock_compiler.so; empty: beside libinterlock.so, in ../lib, or by name
   std::string templateDir;       ///< overrides the compiler's templates, if not empty
+  /// For a profiler: kernels name lines of their expanded MLIR, which is written here when they are compiled, and
+  /// should stay. The instructions are the same, but they are other kernels to the cache. Empty: they name none.
+  std::string lineFolder;
   std::function<void(std::string_view)> log; ///< is told every note once, from the thread that ran into it
 };
 

@@ -133,6 +133,9 @@ typedef struct ilk_cache_options {
   const char *template_dir;  /**< overrides the compiler's templates; NULL: none */
   void (*log)(void *user, const char *sentence); /**< is told every downgrade, once; or NULL */
   void *user;
+  /** For a profiler: kernels name lines of their expanded MLIR, which is written into this folder when they are
+   * compiled, and should stay. NULL: they name none. */
+  const char *line_folder;
 } ilk_cache_options;
 
 typedef struct ilk_cache_counters {
@@ -191,7 +194,7 @@ typedef struct ilk_geometry {
   uint32_t grid, block_threads, tile_tokens;
 } ilk_geometry;
 
-enum { ILK_KERNELS_GENERATED = 0, ILK_KERNELS_FROM_SOURCE = 1 /**< CUDA C++ by NVRTC */ };
+enum { ILK_KERNELS_GENERATED = 0, ILK_KERNELS_FROM_SOURCE = 1 /**< CUDA C++ by NVRTC, HIP C++ by hiprtc */ };
 
 typedef struct ilk_operation_options {
   size_t size;
@@ -201,6 +204,11 @@ typedef struct ilk_operation_options {
   int32_t wait;
   int32_t kernels;     /**< where they come from; ilk_enumerate knows the generated ones only */
   uint64_t timeout_ns; /**< bound of every wait inside a kernel; 0: 10 s */
+  /* Rows packed by expert, since the second version: */
+  uint32_t packing;           /**< not 0: the convert calls work, and take kernels and memory */
+  uint32_t pack_alignment;    /**< each expert's rows begin at a multiple of it; 0: 1 */
+  uint32_t packed_rows;       /**< that there is room for, a multiple of the alignment; 0: as many as can be needed */
+  uint32_t pack_zero_padding; /**< not 0: rows between two experts' become zeros */
 } ilk_operation_options;
 
 /** Device pointers; with no tokens all of them may be 0. `ids` must stay as they are until this step's combine has run.
@@ -246,6 +254,29 @@ typedef struct ilk_result {
   uint32_t received, wanted;            /**< dispatch: rows that landed here, and that were to */
 } ilk_result;
 
+/** Device pointers of rows packed by expert, written by ilk_operation_convert_dispatch_output. Received rows are
+ * counted source by source, each source's in its token order, which is also the order of an expert's rows. */
+typedef struct ilk_packed {
+  size_t size;
+  ilk_address counts;   /**< u32 [local experts]: rows of each */
+  ilk_address offsets;  /**< u32 [local experts + 1]: where each one's rows begin; the last: all rows */
+  ilk_address sources;  /**< i32 [packed rows]: the received row that lies there, -1 for padding */
+  ilk_address slot_map; /**< i32 [received][topk]: the packed row, -1 for experts of other ranks and without room */
+  ilk_address weights;  /**< f32 [received][topk] */
+  ilk_address landed;   /**< i32 [received]: the landing row */
+  uint64_t capacity;    /**< packed rows that there is room for */
+} ilk_packed;
+
+typedef struct ilk_packing_result {
+  size_t size;
+  uint32_t overflow; /**< 0 or 1: not all rows had room */
+  uint32_t received; /**< rows that came from all sources */
+  uint32_t rows;     /**< packed rows, padding among them */
+  uint32_t wanted;   /**< the same, had there been room */
+  uint32_t dropped;  /**< (row, expert) pairs without room */
+  uint32_t reserved; /**< 0 */
+} ilk_packing_result;
+
 typedef struct ilk_operation ilk_operation;
 typedef struct ilk_routing ilk_routing;
 
@@ -290,6 +321,19 @@ ILK_API ilk_status ilk_operation_dispatch(ilk_operation *operation, uint32_t ran
 /** Ends a step, asynchronously. */
 ILK_API ilk_status ilk_operation_combine(ilk_operation *operation, uint32_t rank, ilk_stream stream,
                                          ilk_routing *routing, const ilk_combine_arguments *arguments);
+/** Packs what the step's dispatch left by local expert, asynchronously and on the device: `rows` are [packed
+ * rows][hidden] of dtype, `scales` [packed rows][scale_bytes] or 0. */
+ILK_API ilk_status ilk_operation_convert_dispatch_output(ilk_operation *operation, uint32_t rank, ilk_stream stream,
+                                                         const ilk_routing *routing, ilk_address rows,
+                                                         ilk_address scales);
+/** The way back, before the step's combine: reduces packed rows of combine_dtype to what combine gathers, times the
+ * tokens' weights if `weighted` is not 0; combine then takes a plain sum. */
+ILK_API ilk_status ilk_operation_convert_combine_input(ilk_operation *operation, uint32_t rank, ilk_stream stream,
+                                                       const ilk_routing *routing, ilk_address rows, uint32_t weighted);
+ILK_API ilk_status ilk_operation_packed(const ilk_operation *operation, const ilk_routing *routing, ilk_packed *packed);
+/** Waits for the stream and reads what the step's packing left. */
+ILK_API ilk_status ilk_operation_packing_result(const ilk_operation *operation, const ilk_routing *routing,
+                                                ilk_stream stream, ilk_packing_result *result);
 /** Gives the step up, if it was not combined. May come after the operation is destroyed. */
 ILK_API void ilk_routing_destroy(ilk_routing *routing);
 ILK_API ilk_status ilk_operation_landed(const ilk_operation *operation, const ilk_routing *routing, ilk_landed *landed);
@@ -323,8 +367,8 @@ typedef struct ilk_deployment {
 
 typedef struct ilk_prewarm_options {
   size_t size;
-  uint32_t threads;                                                          /**< 0: one per core */
-  uint32_t reserved;                                                         /**< 0 */
+  uint32_t threads; /**< 0: one per core */
+  int32_t kernels;  /**< ILK_KERNELS_GENERATED, or ILK_KERNELS_FROM_SOURCE as operations will ask for */
   void (*progress)(void *user, uint64_t done, uint64_t of, uint64_t failed); /**< or NULL; calls do not overlap */
   void *user;
 } ilk_prewarm_options;

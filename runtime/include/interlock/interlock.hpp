@@ -7,6 +7,7 @@
 #include "interlock/device.hpp"
 #include "interlock/group.hpp"
 #include "interlock/operation.hpp"
+#include "interlock/packing.hpp"
 #include "interlock/prepare.hpp"
 #include "interlock/source.hpp"
 #include "interlock/spec.hpp"

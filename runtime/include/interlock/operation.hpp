@@ -6,6 +6,7 @@
 
 #include "interlock/device.hpp"
 #include "interlock/group.hpp"
+#include "interlock/packing.hpp"
 #include "interlock/spec.hpp"
 
 #include <memory>
@@ -24,8 +25,8 @@ struct LaunchGeometry {
   uint32_t tileTokens = 0;   ///< consecutive tokens per tile at most
 };
 
-/// Where an operation's kernels come from: the compiler's templates, or their peers in CUDA C++, which NVRTC compiles.
-/// Both have the same results, bit for bit.
+/// Where an operation's kernels come from: the compiler's templates, or their peers in CUDA or HIP C++, which NVRTC or
+/// hiprtc compiles. Both have the same results, bit for bit.
 enum class KernelOrigin : uint8_t { generated, source };
 
 struct OperationOptions {
@@ -35,6 +36,7 @@ struct OperationOptions {
   std::optional<WaitStrategy> wait;    ///< none: the cheaper one that the target has
   uint64_t timeoutNs = 10'000'000'000; ///< bound of every wait inside a kernel
   KernelOrigin kernels = KernelOrigin::generated;
+  std::optional<PackingOptions> packing; ///< none: no convert calls, and none of their kernels and memory
 };
 
 /// Fills what is 0 in `asked`. Ranks that share a device wait for each other, so their grids together must be resident:
@@ -75,6 +77,7 @@ struct LandedRows {
   DeviceAddress rows = 0;      ///< [ranks][rowsPerSource], rowStride bytes apart
   DeviceAddress meta = 0;      ///< [ranks][rowsPerSource], metaStride bytes apart: ids, weights, source token, scales
   DeviceAddress counts = 0;    ///< u32 [ranks]
+  DeviceAddress absent = 0;    ///< u64 [2]: ranks that were lost or left out, a bit each: their counts are older
   DeviceAddress expertOut = 0; ///< [ranks][rowsPerSource][topk with expertRows, else 1], combineRowStride bytes apart
   uint64_t rowStride = 0, metaStride = 0, combineRowStride = 0;
   uint64_t metaWeights = 0, metaToken = 0, metaScales = 0; ///< offsets in a meta row; the ids are at its start
@@ -134,6 +137,7 @@ public:
   ~Operation();
 
   const LayerSpec &layer() const;
+  /// Of a kind that the operation has: the local ones come with packing; of another one it is empty.
   const KernelReport &kernel(KernelKind kind) const;
   /// Where a rank runs; `noDevice`, which no driver has, where another process runs it.
   uint32_t device(uint32_t rank) const;
@@ -145,6 +149,18 @@ public:
   /// used before, or another token count is `badInput`, and nothing is launched.
   [[nodiscard]] Status combine(uint32_t rank, StreamId stream, RoutingHandle &handle,
                                const CombineArguments &arguments);
+
+  /// Packs what the step's dispatch left by local expert, on the device: rows go to the caller's array, lists to where
+  /// packed() says. Refused without packing in the operation's options.
+  [[nodiscard]] Status convertDispatchOutput(uint32_t rank, StreamId stream, const RoutingHandle &handle,
+                                             const PackArguments &arguments);
+  /// The way back: reduces the experts' packed rows of each received row, in top-k order in f32, rounded once, to what
+  /// combine gathers. With identity experts a rank's row becomes `sum_k w[k] * x` over its experts.
+  [[nodiscard]] Status convertCombineInput(uint32_t rank, StreamId stream, const RoutingHandle &handle,
+                                           const UnpackArguments &arguments);
+  [[nodiscard]] Result<PackedRows> packed(const RoutingHandle &handle) const;
+  /// Waits for the stream and reads what the step's convertDispatchOutput left.
+  [[nodiscard]] Result<PackingResult> packingResult(StreamId stream, const RoutingHandle &handle) const;
 
   /// The rows that a dispatch left at the handle's rank.
   [[nodiscard]] Result<LandedRows> landed(const RoutingHandle &handle) const;

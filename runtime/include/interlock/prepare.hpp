@@ -6,6 +6,7 @@
 
 #include "interlock/cache.hpp"
 #include "interlock/operation.hpp"
+#include "interlock/source.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -29,7 +30,8 @@ struct Deployment {
   std::vector<OperationOptions> options = {{}};
 };
 
-/// The kernels that Operation::create asks a cache for in this deployment, each once. What cannot be is refused.
+/// The kernels that Operation::create asks a cache for in this deployment, each once. What cannot be is refused. A spec
+/// does not say where its kernel comes from: for operations from source prewarmFromSource makes the same list.
 [[nodiscard]] Result<std::vector<KernelSpec>> enumerateKernels(const Deployment &deployment);
 
 struct PrewarmProgress {
@@ -55,6 +57,11 @@ struct PrewarmReport {
 /// Gets every kernel into the cache; nothing is loaded and no device is needed. Doing it again finds all of them. One
 /// that fails does not stop the others.
 PrewarmReport prewarm(KernelCache &cache, std::span<const KernelSpec> kernels, const PrewarmOptions &options = {});
+
+/// The same for operations whose kernels are to be made of source (KernelOrigin::source): of the kernels that there is
+/// CUDA or HIP C++ for, that one, of the others the generated one.
+PrewarmReport prewarmFromSource(KernelCache &cache, std::span<const KernelSpec> kernels,
+                                const PrewarmOptions &options = {}, const SourceOptions &compilers = {});
 
 struct ArchiveReport {
   uint64_t entries = 0, bytes = 0;   ///< bytes of the entries, not compressed

@@ -15,8 +15,9 @@ namespace interlock INTERLOCK_API {
 
 /// Element types of a token row. fp8 rows travel as bytes; their scales are forwarded verbatim.
 enum class DType : uint8_t { f32, f16, bf16, f8e4m3fn, f8e4m3fnuz, f8e5m2 };
-/// The generated kernels. The last two are local: they stand between dispatch or combine and the experts of one rank.
-enum class KernelKind : uint8_t { dispatch, combine, dispatchEpilogue, combinePrologue };
+/// The generated kernels. All but the first two are local: they stand between dispatch or combine and the experts of
+/// one rank, and wait for nobody.
+enum class KernelKind : uint8_t { dispatch, combine, dispatchEpilogue, combinePrologue, packExperts };
 /// Where a cluster takes its next tile from: a fixed stride; a counter claimed by the cluster's leader CTA, which hands
 /// the tile to its peers through the hand-off of the sync dialect; or cluster launch control (`clc`, sm_100 and later),
 /// by which the leader cancels the launch of a cluster that has not begun and its cluster does that one's tile.
@@ -72,7 +73,11 @@ struct KernelSpec {
 /// depend on is at its least, so that equal kernels have equal specs.
 KernelSpec localKernel(KernelKind kind, uint32_t topk, uint32_t hidden, DType dtype,
                        std::string_view target = "sm_90a");
-inline bool isLocal(KernelKind kind) {
+/// The local kernel that makes the lists of the other two: received rows, packed by expert.
+KernelSpec packKernel(const LayerSpec &layer, std::string_view target = "sm_90a");
+inline bool isLocal(KernelKind kind) { return kind != KernelKind::dispatch && kind != KernelKind::combine; }
+/// The local kernels whose work is a list of dedup groups.
+inline bool worksOnGroups(KernelKind kind) {
   return kind == KernelKind::dispatchEpilogue || kind == KernelKind::combinePrologue;
 }
 

@@ -243,3 +243,54 @@ module attributes {ep.target = "sm_90a"} {
 func.func @mode() attributes {ep.kernel, ep.launch_mode = 1 : i32} {
   return
 }
+
+// -----
+
+func.func @short_codes(%values: vector<8xf32>) {
+  // expected-error @+1 {{'ep.quantize' op expected a byte for each of 8 values, got 'i32', which has 4}}
+  %x = ep.quantize %values as f8E4M3FN : vector<8xf32> -> i32
+  return
+}
+
+// -----
+
+func.func @long_codes(%packet: vector<4xi32>) {
+  // expected-error @+1 {{'ep.dequantize' op expected a byte for each of 8 values, got 'vector<4xi32>', which has 16}}
+  %x = ep.dequantize %packet as f8E4M3FNUZ : vector<4xi32> -> vector<8xf32>
+  return
+}
+
+// -----
+
+func.func @other_type(%values: vector<4xf32>) {
+  // expected-error @+1 {{'ep.quantize' op attribute 'dtype' failed to satisfy constraint: type attribute of f8E4M3FN or f8E4M3FNUZ}}
+  %x = ep.quantize %values as f8E5M2 : vector<4xf32> -> i32
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'ep.pack_experts' op expected top-k to be at most the number of experts, 4, got 8}}
+ep.pack_experts @pack
+  layer(ranks = 2, experts = 4, topk = 8, hidden = 64, dtype = bf16, scale_bytes = 0, rows_per_source = 16)
+  kernel(block_threads = 256)
+
+// -----
+
+// expected-note @+1 {{the chip is named here}}
+module attributes {ep.target = "sm_90a"} {
+  // expected-error @+1 {{'ep.pack_experts' op expected the counts of 1024 experts per rank to fit 48896 bytes of shared memory with 256 threads per CTA, got 81928: fewer threads or more ranks would do}}
+  ep.pack_experts @pack
+    layer(ranks = 1, experts = 1024, topk = 8, hidden = 64, dtype = bf16, scale_bytes = 0, rows_per_source = 16)
+    kernel(block_threads = 256)
+}
+
+// -----
+
+// expected-note @+1 {{the chip is named here}}
+module attributes {ep.target = "gfx942"} {
+  // expected-error @+1 {{'ep.pack_experts' op expected threads per CTA to be a multiple of 64 and at most 1024, got 96}}
+  ep.pack_experts @pack
+    layer(ranks = 4, experts = 64, topk = 8, hidden = 64, dtype = bf16, scale_bytes = 0, rows_per_source = 16)
+    kernel(block_threads = 96)
+}

@@ -73,6 +73,16 @@ func.func @elements(%packet: vector<4xi32>, %w: f32, %acc: !acc, %narrow: vector
   %d = ep.pack %c as !elem : !acc
   // CHECK: ep.pack %{{.*}} as f32 : vector<4xf32>
   %e = ep.pack %narrow as f32 : vector<4xf32>
+  // CHECK: %[[CODES:.*]] = ep.quantize %{{.*}} as f8E4M3FN : vector<8xf32> -> i64
+  %q = ep.quantize %acc as f8E4M3FN : vector<8xf32> -> i64
+  // CHECK: ep.dequantize %[[CODES]] as f8E4M3FN : i64 -> vector<8xf32>
+  %r = ep.dequantize %q as f8E4M3FN : i64 -> vector<8xf32>
+  // CHECK: ep.quantize %{{.*}} as f8E4M3FNUZ : vector<4xf32> -> i32
+  %s = ep.quantize %narrow as f8E4M3FNUZ : vector<4xf32> -> i32
+  // CHECK: %[[WIDE:.*]] = ep.dequantize %{{.*}} as f8E4M3FNUZ : vector<4xi32> -> vector<16xf32>
+  %t = ep.dequantize %packet as f8E4M3FNUZ : vector<4xi32> -> vector<16xf32>
+  // CHECK: ep.quantize %[[WIDE]] as f8E4M3FNUZ : vector<16xf32> -> vector<4xi32>
+  %u = ep.quantize %t as f8E4M3FNUZ : vector<16xf32> -> vector<4xi32>
   return
 }
 

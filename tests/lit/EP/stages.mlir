@@ -47,3 +47,12 @@ ep.dispatch_epilogue @epilogue
 ep.combine_prologue @prologue
   rows(topk = 32, hidden = 8, dtype = bf16)
   kernel(stages = 0, block_threads = 256, programmatic = false)
+
+// -----
+
+// CHECK: ep.pack_experts @pack
+// CHECK-NEXT: layer(ranks = 3, experts = 10, topk = 5, hidden = 272, dtype = f8E4M3FN, scale_bytes = 8, rows_per_source = 17)
+// CHECK-NEXT: kernel(block_threads = 128)
+ep.pack_experts @pack
+  layer(ranks = 3, experts = 10, topk = 5, hidden = 272, dtype = f8E4M3FN, scale_bytes = 8, rows_per_source = 17)
+  kernel(block_threads = 128)

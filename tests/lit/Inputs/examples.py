@@ -31,7 +31,7 @@ for section in re.split(r"^## ", text, flags=re.M)[1:]:
             if number:
                 print("// -----")
             number += 1
-            if re.match(r"ep\.(dispatch|combine|dispatch_epilogue|combine_prologue) ", example):
+            if re.match(r"ep\.(dispatch|combine|dispatch_epilogue|combine_prologue|pack_experts) ", example):
                 print(example)
                 continue
             arguments = ", ".join(f"%{name}: {kind}" for name, kind in names.items() if name not in defined)

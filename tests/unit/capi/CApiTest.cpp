@@ -353,6 +353,39 @@ TEST_F(CApi, TheLibrarysMemoryIsTheCallers) {
   EXPECT_TRUE(pool.given.empty());
 }
 
+TEST_F(CApi, PackingIsAskedForByTheOptions) {
+  c::Driver driver = emulator();
+  c::Cache cache = this->cache();
+  c::Operation operation;
+  ilk_layer layer = someLayer();
+  layer.ranks = 5; // for which the fake makes kernels that can be loaded
+  layer.experts = 10;
+  auto how = sized<ilk_operation_options>();
+  auto create = [&] { return ilk_operation_create(driver.get(), cache.get(), &layer, &how, receive(operation)); };
+  how.packing = 1;
+  how.pack_alignment = 1u << 20;
+  refused(create(), ILK_BAD_INPUT, "a multiple of 1 to 65536, got 1048576");
+  how.pack_alignment = 8;
+  how.packed_rows = 12;
+  refused(create(), ILK_BAD_INPUT, "room for a multiple of 8 packed rows");
+  // An older header ends before these fields, whatever lies there.
+  how.size = offsetof(ilk_operation_options, packing);
+  ILK_OK_OR_FAIL(create());
+  ilk_stream stream = 0;
+  c::Routing routing;
+  auto nothing = sized<ilk_dispatch_arguments>();
+  ILK_OK_OR_FAIL(ilk_driver_stream_create(driver.get(), 0, &stream));
+  ILK_OK_OR_FAIL(ilk_operation_dispatch(operation.get(), 0, stream, &nothing, receive(routing)));
+  auto packed = sized<ilk_packed>();
+  auto result = sized<ilk_packing_result>();
+  const char *why = "expected an operation whose options ask for packing, got one without";
+  refused(ilk_operation_convert_dispatch_output(operation.get(), 0, stream, routing.get(), 256, 0), ILK_BAD_INPUT, why);
+  refused(ilk_operation_convert_combine_input(operation.get(), 0, stream, routing.get(), 256, 1), ILK_BAD_INPUT, why);
+  refused(ilk_operation_packed(operation.get(), routing.get(), &packed), ILK_BAD_INPUT, why);
+  refused(ilk_operation_packing_result(operation.get(), routing.get(), stream, &result), ILK_BAD_INPUT, why);
+  refused(ilk_operation_packed(operation.get(), nullptr, &packed), ILK_BAD_INPUT, "a routing handle");
+}
+
 ilk_source_kernel addSource() {
   auto source = sized<ilk_source_kernel>();
   source.name = "add.cu";

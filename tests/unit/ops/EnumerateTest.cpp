@@ -105,6 +105,20 @@ TEST(Enumerate, EachKernelOnce) {
   EXPECT_EQ(kernels->size(), 4u) << "dispatch and combine for two chips";
 }
 
+TEST(Enumerate, PackingBringsItsKernels) {
+  Deployment deployment;
+  deployment.layers = {layerOf(2, 16)};
+  deployment.options[0].packing = PackingOptions{};
+  auto kernels = enumerateKernels(deployment);
+  ASSERT_TRUE(kernels) << kernels.error().message;
+  std::set<KernelKind> kinds;
+  for (const KernelSpec &kernel : *kernels)
+    kinds.insert(kernel.kernel);
+  EXPECT_EQ(kinds.size(), 5u);
+  deployment.options[0].packing->alignment = 0;
+  EXPECT_THAT(enumerateKernels(deployment).error().message, HasSubstr("a multiple of 1 to 65536, got 0"));
+}
+
 TEST(Enumerate, WhatCannotBeIsRefused) {
   Deployment deployment;
   deployment.layers = {layerOf(2, 16)};

@@ -83,6 +83,25 @@ TEST(ExpertPacking, CountsSourcesSlotMapAndAlignment) {
   EXPECT_THAT(packed->sources, ElementsAre(0, 2, -1, -1, 0, 1, -1, -1));
 }
 
+// What has no room is -1, counts and offsets end at the capacity, and the rest is as it was.
+TEST(ExpertPacking, EndsAtTheCapacity) {
+  std::vector<int32_t> ids{3, 4, 4, 0, -1, 3, 3, 4};
+  std::vector<float> weights(ids.size(), 0.5f);
+  auto packed = packByExpert(layer(), 1, ids, weights, 4, 4);
+  ASSERT_TRUE(packed) << packed.error().message;
+  EXPECT_TRUE(validate(*packed));
+  EXPECT_THAT(packed->counts, ElementsAre(3, 0, 0));
+  EXPECT_THAT(packed->offsets, ElementsAre(0, 4, 4, 4));
+  EXPECT_THAT(packed->groups.rows, ElementsAre(0, -1, -1, -1, -1, 1, 2, -1));
+  EXPECT_THAT(packed->sources, ElementsAre(0, 2, 3, -1));
+  EXPECT_EQ(packed->wanted, 8u);
+  EXPECT_EQ(packed->dropped, 3u);
+  packed = packByExpert(layer(), 1, ids, weights, 1, 2);
+  ASSERT_TRUE(packed);
+  EXPECT_THAT(packed->counts, ElementsAre(2, 0, 0)) << "an expert that has room in part";
+  EXPECT_EQ(packed->dropped, 4u);
+}
+
 TEST(ExpertPacking, RefusesWhatDoesNotAddUp) {
   std::vector<int32_t> ids{3, 4, 4, 3};
   std::vector<float> weights(ids.size());

@@ -79,7 +79,7 @@ TEST_F(HiprtcChild, SeesNothingOfThisProcess) {
                                   Not(HasSubstr("EVIL")), Not(HasSubstr("env=PATH"))));
 }
 
-TEST_F(HiprtcChild, ItsEndIsASentenceAndNotOurs) {
+TEST_F(HiprtcChild, A17ItsEndIsASentenceAndNotOurs) {
   struct Case {
     const char *text, *says;
   };
@@ -100,7 +100,7 @@ TEST_F(HiprtcChild, ItsEndIsASentenceAndNotOurs) {
   EXPECT_TRUE(hiprtc->compile(kernel("text")).has_value()) << "the next one is another process";
 }
 
-TEST_F(HiprtcChild, WhatHangsIsStopped) {
+TEST_F(HiprtcChild, A17WhatHangsIsStopped) {
   auto begin = std::chrono::steady_clock::now();
   auto failed = open("libhiprtc.so.7.0.1", 1)->compile(kernel("hang"));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
@@ -177,7 +177,7 @@ TEST_F(HiprtcChild, OnlyChipsThatAVersionKnowsAreAskedFor) {
   }
 }
 
-TEST_F(HiprtcChild, WhatIsMissingIsNamed) {
+TEST_F(HiprtcChild, A17WhatIsMissingIsNamed) {
   auto none = Hiprtc::find({.hiprtcPath = "/no/such/libhiprtc.so.7"});
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, Code::notFound);
@@ -203,7 +203,7 @@ TEST_F(HiprtcChild, WhatIsMissingIsNamed) {
 }
 
 // Builds of everything that it consists of, wherever they lie.
-TEST_F(HiprtcChild, ItsIdentityIsOfAllItsParts) {
+TEST_F(HiprtcChild, A09ItsIdentityIsOfAllItsParts) {
   auto identity = [&](const std::string &place) {
     auto found = Hiprtc::find(
         {.hiprtcPath = (folder.path() / place / "libamdhip64.so.5").string(), .hiprtcHelper = HIPRTC_HELPER});

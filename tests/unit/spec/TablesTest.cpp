@@ -33,9 +33,9 @@ template <typename T> void expectInverse(std::initializer_list<T> values, Result
 TEST(Names, ReadBackAndListWhatWouldDo) {
   expectInverse<DType>({DType::f32, DType::f16, DType::bf16, DType::f8e4m3fn, DType::f8e4m3fnuz, DType::f8e5m2},
                        parseDType);
-  expectInverse<KernelKind>(
-      {KernelKind::dispatch, KernelKind::combine, KernelKind::dispatchEpilogue, KernelKind::combinePrologue},
-      parseKernelKind);
+  expectInverse<KernelKind>({KernelKind::dispatch, KernelKind::combine, KernelKind::dispatchEpilogue,
+                             KernelKind::combinePrologue, KernelKind::packExperts},
+                            parseKernelKind);
   expectInverse<LaunchMode>(
       {LaunchMode::any, LaunchMode::cluster, LaunchMode::forward, LaunchMode::peers, LaunchMode::cooperative},
       parseLaunchMode);

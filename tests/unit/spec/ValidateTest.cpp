@@ -239,6 +239,33 @@ TEST(ValidateKernel, ClusterLaunchControlNeedsItsChips) {
   expectKernel(spec, false, Code::unsupported, "gfx1250 has no cluster launch control");
 }
 
+TEST(ValidateKernel, PackingNeedsItsTablesAndItsNumbers) {
+  for (const TargetInfo &target : targets())
+    for (uint32_t experts : {8u, 2048u, 8u * 1017}) {
+      LayerSpec layer = smallLayer();
+      layer.experts = experts;
+      KernelSpec spec = packKernel(layer, target.name);
+      expectKernel(spec, true);
+      EXPECT_EQ(spec.layer.maxTokens, 4096u);
+    }
+  KernelSpec spec = packKernel(smallLayer());
+  EXPECT_EQ(canonicalForm(spec), canonicalForm(packKernel(with(&LayerSpec::combineDType, DType::f16))))
+      << "what the kernel does not depend on";
+  spec.layer.experts = 1u << 20;
+  expectKernel(spec, false, Code::badInput, "fewer threads or more ranks would do");
+  spec = packKernel(smallLayer());
+  spec.stages = 2;
+  expectKernel(spec, false, Code::badInput, "expected 0 stages and no programmatic launch for pack_experts");
+  spec = packKernel(smallLayer());
+  spec.cluster = 2;
+  expectKernel(spec, false, Code::badInput, "a cluster of 1 CTA");
+  spec = packKernel(smallLayer());
+  spec.layer.ranks = 64;
+  spec.layer.maxTokens = 1u << 22;
+  spec.layer.hidden = 8;
+  expectKernel(spec, false, Code::badInput, "pairs of a received row and an expert, got 2147483648");
+}
+
 TEST(ValidateKernel, ALayerThatIsWrongIsRefusedToo) {
   KernelSpec spec = smallSpec();
   spec.layer.topk = 33;
