@@ -3,7 +3,7 @@
 
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
-#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/GVN.h"
 #include "llvm/Transforms/Scalar/IndVarSimplify.h"
 #include "llvm/Transforms/Scalar/LICM.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
@@ -35,7 +35,7 @@ llvm::FunctionPassManager optimisations() {
   unroll.addPass(llvm::LoopFullUnrollPass());
   unroll.addPass(llvm::IndVarSimplifyPass());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(unroll)));
-  passes.addPass(llvm::EarlyCSEPass());
+  passes.addPass(llvm::GVNPass()); // EarlyCSE would take half the time and leave up to 2 % more instructions
   passes.addPass(instCombine());
   llvm::LoopPassManager hoist;
   hoist.addPass(llvm::LICMPass(llvm::LICMOptions()));
