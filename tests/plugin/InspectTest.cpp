@@ -3,6 +3,8 @@
 // `interlock inspect` with the real compiler: every step of a kernel without a GPU, lines that lead back to the
 // expanded kernel, and the names of protocol steps (corpus D02 to D06).
 #include "analysis/PTX/Reader.h"
+#include "interlock/cache.hpp"
+#include "runtime/Cache/KernelCache.h"
 #include "tests/plugin/Kernels.h"
 #include "tests/unit/cache/FakeCompiler.h"
 #include "tests/unit/cache/Processes.h"
@@ -252,7 +254,7 @@ TEST(Inspect, D03AProcessLoadsKernelsWithLines) {
   for (const KernelSpec &kernel : test::kernels()) {
     auto without = plain->get(kernel), with = lined->get(kernel);
     ASSERT_TRUE(without && with) << (with ? "" : with.error().message);
-    EXPECT_EQ(with->outcome, Outcome::miss) << "another kernel to the cache";
+    EXPECT_EQ(with->outcome, interlock::Outcome::miss) << "another kernel to the cache";
     if (kernel.target.substr(0, 2) != "sm")
       continue;
     ptx::Module module = read(with->artifact->text), bare = read(without->artifact->text);
