@@ -150,10 +150,11 @@ private:
   }
 
   Status notes(const File::Elf_Shdr &section) {
+    unsigned align = section.sh_addralign == 8 ? 8 : 4; // LLVM takes 0 for 4, but not everywhere
     llvm::Error error = llvm::Error::success();
     for (const auto &note : file.notes(section, error))
       if (note.getName() == "AMDGPU" && note.getType() == ELF::NT_AMDGPU_METADATA)
-        object.note = view(note.getDescAsStringRef(section.sh_addralign));
+        object.note = view(note.getDescAsStringRef(align));
     if (error)
       return bad(fmt::format("expected the notes of a code object, found: {}", said(std::move(error))));
     return {};

@@ -215,7 +215,9 @@ private:
   }
 
   void writeCode(const Section &section, const std::vector<Piece> &pieces) {
-    text += section.name == ".text" ? "\t.text\n" : fmt::format("\t.section\t{},\"ax\",@progbits\n", section.name);
+    text += section.name == ".text" || !isName(section.name)
+                ? "\t.text\n"
+                : fmt::format("\t.section\t{},\"ax\",@progbits\n", section.name);
     for (const Piece &piece : pieces) {
       if (auto here = functions.find(piece.address); here != functions.end()) {
         // Functions lie at multiples of 256, which is what their entries need.
@@ -362,24 +364,40 @@ private:
   std::map<unsigned, std::unique_ptr<Instructions>> decoders;
 };
 
-} // namespace
+/// What a terminal can show, on one line, of a sentence with names in it that anybody wrote.
+std::string printable(std::string sentence) {
+  std::replace_if(sentence.begin(), sentence.end(), [](unsigned char c) { return c < ' ' || c > '~'; }, '?');
+  return sentence;
+}
 
-Result<std::vector<Disassembly>> disassemble(std::string_view bytes, std::string_view chip) {
+Result<std::vector<Disassembly>> disassembleAll(std::string_view bytes, std::string_view chip) {
   ILK_ASSIGN_OR_RETURN(std::vector<std::string_view> found, findCodeObjects(bytes));
   std::vector<Disassembly> made;
   std::string others;
   for (std::string_view one : found) {
-    ILK_ASSIGN_OR_RETURN(CodeObject object, readCodeObject(one));
-    if (!chip.empty() && object.processor->name != chip) {
-      others += fmt::format("{}{}", others.empty() ? "" : ", ", object.processor->name);
+    auto object = readCodeObject(one);
+    // Beside the one that is asked for there may be any.
+    if (!object && (chip.empty() || found.size() == 1))
+      return tl::unexpected(object.error());
+    if (!chip.empty() && (!object || object->processor->name != chip)) {
+      others += fmt::format("{}{}", others.empty() ? "" : ", ", object ? object->processor->name : "an unknown one");
       continue;
     }
     Disassembly &out = made.emplace_back();
-    out.target = object.target;
-    ILK_ASSIGN_OR_RETURN(out.text, Writer(object).run());
+    out.target = object->target;
+    ILK_ASSIGN_OR_RETURN(out.text, Writer(*object).run());
   }
   if (made.empty())
     return bad(fmt::format("expected a code object for {}, found {}", chip, others));
+  return made;
+}
+
+} // namespace
+
+Result<std::vector<Disassembly>> disassemble(std::string_view bytes, std::string_view chip) {
+  auto made = disassembleAll(bytes, chip);
+  if (!made)
+    return makeError(made.error().code, printable(std::move(made.error().message)));
   return made;
 }
 

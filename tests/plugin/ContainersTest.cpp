@@ -63,6 +63,13 @@ TEST_F(Containers, GiveEveryCodeObjectInTheirOrder) {
 TEST_F(Containers, GiveThoseOfOneChip) {
   EXPECT_THAT(targetsOf(bundle, "gfx1100"), ElementsAre("amdgcn-amd-amdhsa--gfx1100"));
   EXPECT_EQ(refusalOf(bundle, "gfx942"), "expected a code object for gfx942, found gfx90a, gfx1100");
+  // Others that nobody knows are no hindrance.
+  std::string unknown = first;
+  unknown[48] = 0x22; // e_flags: gfx700
+  std::string mixed =
+      test::bundleOf({{"hipv4-amdgcn-amd-amdhsa--gfx700", unknown}, {"hipv4-amdgcn-amd-amdhsa--gfx1100", second}});
+  EXPECT_THAT(targetsOf(mixed, "gfx1100"), ElementsAre("amdgcn-amd-amdhsa--gfx1100"));
+  EXPECT_EQ(refusalOf(mixed, "gfx942"), "expected a code object for gfx942, found an unknown one, gfx1100");
 }
 
 TEST_F(Containers, ThatHaveNoneAreRefused) {
@@ -109,7 +116,22 @@ TEST_F(Containers, JunkIsRefusedInOneSentence) {
       ++read;
     }
   };
-  for (const std::string *whole : {&second, &bundle}) {
+  // With functions and data that are found by name and by address.
+  const std::string linked = test::compiledIr(R"(
+@counter = addrspace(1) global i32 42
+@places = internal addrspace(1) global [2 x ptr addrspace(1)] [ptr addrspace(1) @counter, ptr addrspace(1) null]
+define void @helper(ptr addrspace(1) %p) noinline {
+  store i32 7, ptr addrspace(1) %p
+  ret void
+}
+define amdgpu_kernel void @k(i32 %i) {
+  %p = getelementptr [2 x ptr addrspace(1)], ptr addrspace(1) @places, i32 0, i32 %i
+  %w = load ptr addrspace(1), ptr addrspace(1) %p
+  call void @helper(ptr addrspace(1) %w)
+  ret void
+})",
+                                              "gfx90a");
+  for (const std::string *whole : {&second, &bundle, &linked}) {
     for (size_t size = 0; size < whole->size(); size += 61)
       look(whole->substr(0, size));
     for (int n = 0; n < 400; ++n)
