@@ -3,6 +3,7 @@
 // `interlock inspect` with the real compiler: every step of a kernel without a GPU, lines that lead back to the
 // expanded kernel, and the names of protocol steps (corpus D02 to D06).
 #include "analysis/PTX/Reader.h"
+#include "interlock/cache.hpp"
 #include "runtime/Cache/KernelCache.h"
 #include "tests/plugin/Kernels.h"
 #include "tests/unit/cache/FakeCompiler.h"
@@ -252,7 +253,7 @@ TEST(Inspect, D03AProcessLoadsKernelsWithLines) {
   auto lined = openKernelCache({.directory = folder.string(), .compilerPath = INTERLOCK_PLUGIN, .lineFolder = lines});
   for (const KernelSpec &kernel : test::kernels()) {
     auto without = plain->get(kernel), with = lined->get(kernel);
-    ASSERT_TRUE(without.has_value() && with.has_value()) << (with ? "" : with.error().message);
+    ASSERT_TRUE(without && with) << (with ? "" : with.error().message);
     EXPECT_EQ(with->outcome, interlock::Outcome::miss) << "another kernel to the cache";
     if (kernel.target.substr(0, 2) != "sm")
       continue;
