@@ -113,7 +113,7 @@ abi() {
 }
 
 # Two GPUs: the shapes with a rank a GPU and with more, the benchmark with the ceilings beside it, the shapes in two
-# processes, and all GPU tests. Some six minutes.
+# processes, and all GPU tests. Some ten minutes.
 two() {
   shapes
   check "two GPUs: 8 ranks, 4096 tokens" 60 two.log "$bin/interlock" run --device cuda --check --ranks 8 \
@@ -123,7 +123,7 @@ two() {
   grep -E 'GB/s|round trip' "$out/two-bench.log" | tee -a "$summary"
   check "NCCL all-to-all" 60 nccl.log python3 "$here/nccl_all_to_all.py"
   shapes --processes 2
-  check "gpu tests on two GPUs" 200 two-tests.log "$bin/interlock-gpu-tests" --device cuda --gtest_brief=1 \
+  check "gpu tests on two GPUs" 420 two-tests.log "$bin/interlock-gpu-tests" --device cuda --gtest_brief=1 \
     --test-seconds 90
   grep -E '^\[  (PASSED|FAILED|SKIPPED) ' "$out/two-tests.log" | tail -n 12 | tee -a "$summary"
 }
