@@ -53,73 +53,82 @@ FailureOr<DType> dtypeOf(Operation *stage, StringRef attribute) {
 
 std::string entryName(KernelKind kind) { return "ep_" + std::string(name(kind)); }
 
-static void buildLocalStage(OpBuilder &builder, Location loc, const KernelSpec &spec) {
+namespace {
+
+/// A stage operation in the making.
+class Stage {
+public:
+  Stage(OpBuilder &builder, StringRef operation, const KernelSpec &spec)
+      : builder(builder), spec(spec), state(builder.getUnknownLoc(), operation) {
+    state.addAttribute(SymbolTable::getSymbolAttrName(), builder.getStringAttr(entryName(spec.kernel)));
+    number("topk", spec.layer.topk);
+    number("hidden", spec.layer.hidden);
+    number("block_threads", spec.blockThreads);
+  }
+  void attribute(StringRef name, Attribute value) { state.addAttribute(name, value); }
+  void number(StringRef name, uint32_t value) { attribute(name, builder.getI32IntegerAttr(value)); }
+  void flag(StringRef name, bool value) { attribute(name, builder.getBoolAttr(value)); }
+  void type(StringRef name, DType dtype) { attribute(name, TypeAttr::get(elementType(builder, dtype))); }
+  /// What lies in a window's landing region, and whose it is.
+  void received() {
+    number("ranks", spec.layer.ranks);
+    number("experts", spec.layer.experts);
+    type("dtype", spec.layer.dtype);
+    number("scale_bytes", spec.layer.scaleBytes);
+  }
+  void build() { builder.create(state); }
+
+private:
+  OpBuilder &builder;
+  const KernelSpec &spec;
+  OperationState state;
+};
+
+void buildLocalStage(OpBuilder &builder, const KernelSpec &spec) {
   bool prologue = spec.kernel == KernelKind::combinePrologue;
-  OperationState state(loc, prologue ? ep::CombinePrologueOp::getOperationName()
-                                     : ep::DispatchEpilogueOp::getOperationName());
-  auto number = [&](StringRef name, uint32_t value) { state.addAttribute(name, builder.getI32IntegerAttr(value)); };
-  state.addAttribute(SymbolTable::getSymbolAttrName(), builder.getStringAttr(entryName(spec.kernel)));
-  number("topk", spec.layer.topk);
-  number("hidden", spec.layer.hidden);
-  DType dtype = prologue ? spec.layer.combineDType : spec.layer.dtype;
-  state.addAttribute("dtype", TypeAttr::get(elementType(builder, dtype)));
-  number("stages", spec.stages);
-  number("block_threads", spec.blockThreads);
-  state.addAttribute("programmatic", builder.getBoolAttr(spec.programmatic));
-  builder.create(state);
+  Stage stage(builder,
+              prologue ? ep::CombinePrologueOp::getOperationName() : ep::DispatchEpilogueOp::getOperationName(), spec);
+  stage.type("dtype", prologue ? spec.layer.combineDType : spec.layer.dtype);
+  stage.number("stages", spec.stages);
+  stage.flag("programmatic", spec.programmatic);
+  stage.build();
 }
 
-static void buildPackStage(OpBuilder &builder, Location loc, const KernelSpec &spec) {
-  const LayerSpec &layer = spec.layer;
-  OperationState state(loc, ep::PackExpertsOp::getOperationName());
-  auto number = [&](StringRef name, uint32_t value) { state.addAttribute(name, builder.getI32IntegerAttr(value)); };
-  state.addAttribute(SymbolTable::getSymbolAttrName(), builder.getStringAttr(entryName(spec.kernel)));
-  number("ranks", layer.ranks);
-  number("experts", layer.experts);
-  number("topk", layer.topk);
-  number("hidden", layer.hidden);
-  state.addAttribute("dtype", TypeAttr::get(elementType(builder, layer.dtype)));
-  number("scale_bytes", layer.scaleBytes);
-  number("rows_per_source", layer.rowsPerSource());
-  number("block_threads", spec.blockThreads);
-  builder.create(state);
+void buildPackStage(OpBuilder &builder, const KernelSpec &spec) {
+  Stage stage(builder, ep::PackExpertsOp::getOperationName(), spec);
+  stage.received();
+  stage.number("rows_per_source", spec.layer.rowsPerSource());
+  stage.build();
 }
+
+void buildTransportStage(OpBuilder &builder, const KernelSpec &spec) {
+  bool combine = spec.kernel == KernelKind::combine;
+  Stage stage(builder, combine ? ep::CombineOp::getOperationName() : ep::DispatchOp::getOperationName(), spec);
+  stage.received();
+  stage.type("combine_dtype", spec.layer.combineDType);
+  stage.number("max_tokens", spec.layer.maxTokens);
+  stage.number("capacity", spec.layer.capacity);
+  stage.flag("expert_rows", spec.layer.expertRows);
+  stage.attribute("schedule", ep::ScheduleAttr::get(builder.getContext(), ep::Schedule(spec.schedule)));
+  stage.number("cluster", spec.cluster);
+  stage.number("tile_tokens", spec.tileTokens);
+  stage.attribute("wait", builder.getStringAttr(name(spec.wait)));
+  if (combine)
+    stage.attribute("mode", ep::CombineModeAttr::get(builder.getContext(), ep::CombineMode::gather));
+  stage.build();
+}
+
+} // namespace
 
 OwningOpRef<ModuleOp> buildStageModule(MLIRContext &context, const KernelSpec &spec) {
   context.loadDialect<ep::EPDialect>();
   OpBuilder builder(&context);
-  Location loc = builder.getUnknownLoc();
-  OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
+  OwningOpRef<ModuleOp> module = ModuleOp::create(builder.getUnknownLoc());
   (*module)->setAttr(targetAttrName, builder.getStringAttr(spec.target));
   builder.setInsertionPointToEnd(module->getBody());
-
-  if (isLocal(spec.kernel)) {
-    (worksOnGroups(spec.kernel) ? buildLocalStage : buildPackStage)(builder, loc, spec);
-    return module;
-  }
-  const LayerSpec &layer = spec.layer;
-  bool combine = spec.kernel == KernelKind::combine;
-  OperationState state(loc, combine ? ep::CombineOp::getOperationName() : ep::DispatchOp::getOperationName());
-  auto number = [&](StringRef name, uint32_t value) { state.addAttribute(name, builder.getI32IntegerAttr(value)); };
-  state.addAttribute(SymbolTable::getSymbolAttrName(), builder.getStringAttr(entryName(spec.kernel)));
-  number("ranks", layer.ranks);
-  number("experts", layer.experts);
-  number("topk", layer.topk);
-  number("hidden", layer.hidden);
-  state.addAttribute("dtype", TypeAttr::get(elementType(builder, layer.dtype)));
-  state.addAttribute("combine_dtype", TypeAttr::get(elementType(builder, layer.combineDType)));
-  number("scale_bytes", layer.scaleBytes);
-  number("max_tokens", layer.maxTokens);
-  number("capacity", layer.capacity);
-  state.addAttribute("expert_rows", builder.getBoolAttr(layer.expertRows));
-  state.addAttribute("schedule", ep::ScheduleAttr::get(&context, ep::Schedule(spec.schedule)));
-  number("cluster", spec.cluster);
-  number("block_threads", spec.blockThreads);
-  number("tile_tokens", spec.tileTokens);
-  state.addAttribute("wait", builder.getStringAttr(name(spec.wait)));
-  if (combine)
-    state.addAttribute("mode", ep::CombineModeAttr::get(&context, ep::CombineMode::gather));
-  builder.create(state);
+  (!isLocal(spec.kernel)        ? buildTransportStage
+   : worksOnGroups(spec.kernel) ? buildLocalStage
+                                : buildPackStage)(builder, spec);
   return module;
 }
 

@@ -35,6 +35,33 @@ protected:
   }
 };
 
+struct Shape {
+  uint32_t ranks, experts, topk, hidden;
+  DType dtype;
+  std::vector<uint32_t> tokens;
+  double masked = 0;
+  bool expertRows = false;
+  uint32_t capacity = 0;
+
+  std::string name() const {
+    return fmt::format("{} ranks, {} experts, top-{}, hidden {}, {} masked", ranks, experts, topk, hidden, masked);
+  }
+};
+
+EndToEndCase shaped(EndToEndCase each, const Shape &shape) {
+  LayerSpec &layer = each.trip.layer;
+  layer.ranks = shape.ranks;
+  layer.experts = shape.experts;
+  layer.topk = shape.topk;
+  layer.hidden = shape.hidden;
+  layer.dtype = layer.combineDType = shape.dtype;
+  layer.expertRows = shape.expertRows;
+  layer.capacity = shape.capacity;
+  each.trip.tokens = shape.tokens;
+  each.routing.mask = shape.masked;
+  return each;
+}
+
 TEST_F(SourceKernels, EveryType) {
   for (DType dtype : {DType::f32, DType::f16, DType::bf16, DType::f8e4m3fn, DType::f8e5m2})
     for (DType combine : {DType::f32, DType::f16, DType::bf16}) {
@@ -63,33 +90,13 @@ TEST_F(SourceKernels, EveryScheduleClusterAndTarget) {
 }
 
 TEST_F(SourceKernels, OddShapesMaskedIdsAndRowsPerExpert) {
-  struct Shape {
-    uint32_t ranks, experts, topk, hidden;
-    DType dtype;
-    std::vector<uint32_t> tokens;
-    double masked = 0;
-    bool expertRows = false;
-    uint32_t capacity = 0;
-  };
   for (const Shape &shape :
        {Shape{1, 1, 1, 8, DType::bf16, {1}}, Shape{1, 7, 7, 24, DType::bf16, {5}, 0.3},
         Shape{2, 3, 1, 8, DType::f16, {0, 1}}, Shape{3, 10, 5, 2888, DType::bf16, {0, 1, 17}, 0.2, true},
         Shape{3, 4, 4, 12, DType::f32, {2, 3, 4}}, // the last rank owns no expert
         Shape{4, 64, 32, 64, DType::f32, {9}, 0.5}, Shape{5, 33, 3, 2880, DType::bf16, {3, 0, 0, 1, 2}, 1.0},
         Shape{4, 16, 4, 64, DType::bf16, {30}, 0.1, true, 5}}) {
-    EndToEndCase each = sourceCase(fmt::format("{} ranks, {} experts, top-{}, hidden {}, {} masked", shape.ranks,
-                                               shape.experts, shape.topk, shape.hidden, shape.masked));
-    LayerSpec &layer = each.trip.layer;
-    layer.ranks = shape.ranks;
-    layer.experts = shape.experts;
-    layer.topk = shape.topk;
-    layer.hidden = shape.hidden;
-    layer.dtype = layer.combineDType = shape.dtype;
-    layer.expertRows = shape.expertRows;
-    layer.capacity = shape.capacity;
-    each.trip.tokens = shape.tokens;
-    each.routing.mask = shape.masked;
-    expectRight(each);
+    expectRight(shaped(sourceCase(shape.name()), shape));
   }
 }
 
@@ -197,30 +204,10 @@ TEST_F(HipSourceKernels, EveryScheduleAndManyWaves) {
 }
 
 TEST_F(HipSourceKernels, OddShapesMaskedIdsAndRowsPerExpert) {
-  struct Shape {
-    uint32_t ranks, experts, topk, hidden;
-    DType dtype;
-    std::vector<uint32_t> tokens;
-    double masked = 0;
-    bool expertRows = false;
-    uint32_t capacity = 0;
-  };
   for (const Shape &shape :
        {Shape{1, 7, 7, 24, DType::bf16, {5}, 0.3}, Shape{3, 10, 5, 2888, DType::bf16, {0, 1, 17}, 0.2, true},
         Shape{4, 64, 32, 64, DType::f32, {9}, 0.5}, Shape{4, 16, 4, 64, DType::bf16, {30}, 0.1, true, 5}}) {
-    EndToEndCase each = hipCase(fmt::format("{} ranks, {} experts, top-{}, hidden {}, {} masked", shape.ranks,
-                                            shape.experts, shape.topk, shape.hidden, shape.masked));
-    LayerSpec &layer = each.trip.layer;
-    layer.ranks = shape.ranks;
-    layer.experts = shape.experts;
-    layer.topk = shape.topk;
-    layer.hidden = shape.hidden;
-    layer.dtype = layer.combineDType = shape.dtype;
-    layer.expertRows = shape.expertRows;
-    layer.capacity = shape.capacity;
-    each.trip.tokens = shape.tokens;
-    each.routing.mask = shape.masked;
-    expectRight(each);
+    expectRight(shaped(hipCase(shape.name()), shape));
   }
 }
 
