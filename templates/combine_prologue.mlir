@@ -5,9 +5,9 @@
 // Protocol. The work is dealt out to the CTAs in turns, a group at a time or, where rows go through a ring, a piece of a
 // group's rows; a token row belongs to one group, so each CTA writes what nobody else touches, and none waits for another.
 // Groups have between one and top-k rows, so shares of whole groups differ much: of 264 CTAs with 15.5 groups each one has
-// a quarter more than the mean, with pieces a seventh more or less. The sum is f32 from +0 in the order of the group's list, by fused
-// multiply-adds, rounded once; where a packet is added up in one thread, so that no order depends on timing. Where the
-// chip has bulk copies, warp 0 copies the rows' pieces into a ring in shared memory and the other warps add them up, a
+// a quarter more than the mean, with pieces a seventh more. The sum is f32 from +0 in the order of the group's list, by
+// fused multiply-adds, rounded once; where a packet is added up in one thread, so that no order depends on timing. Where
+// the chip has bulk copies, warp 0 copies the rows' pieces into a ring in shared memory and the other warps add them up, a
 // packet a thread.
 //
 // Memory order. A stage's full barrier completes when its piece is there: the copy's bytes are announced by a relaxed
