@@ -6,9 +6,9 @@
 // Protocol. CTA 0 tells every rank that this rank's expert outputs are ready; every CTA waits for all ranks, then works
 // on its own tokens only: it writes nothing that another CTA or rank reads, so the grid needs no barrier and any grid is
 // right. Nor do a CTA's warps wait for each other: #warps_per_token of them share a token, and each of these lists the
-// contributions for itself, of #tokens_listed tokens at a time, and reduces its own segments. A token's contributions are listed in a fixed order
-// (ranks by their first expert in the token's top-k, or experts in top-k order when the outputs have a row per expert),
-// so the sum does not depend on timing.
+// contributions for itself, of #tokens_listed tokens at a time, and reduces its own segments. A token's contributions are
+// listed in a fixed order (ranks by their first expert in the token's top-k, or experts in top-k order when the outputs
+// have a row per expert), so the sum does not depend on timing.
 //
 // Memory order. `started` carries release.sys / acquire.sys from the writers of the outputs to the readers (facts 1 and 3
 // of common.mlir). The outputs may be written again after any later dispatch has arrived, since every rank has then
