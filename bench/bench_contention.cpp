@@ -26,8 +26,8 @@ namespace {
 using nlohmann::json;
 
 struct Flags {
-  std::string device = "cuda", target = "sm_90a", dtype = "bf16", commit, output, cacheDir, compiler, templates;
-  uint32_t tokens = 4096, topk = 8, hidden = 7168, ranks = 8, ctas = 0, block = 0, stages = 0, runs = 30, warmups = 5;
+  std::string device = "cuda", target = "sm_90a", dtype = "bf16", commit, output, cacheDir, compiler;
+  uint32_t tokens = 4096, topk = 8, hidden = 7168, ranks = 8, ctas = 0, runs = 30, warmups = 5;
   // 144 CTAs of some milliseconds, one or two on each of an H200's multiprocessors, with room for a few of ours beside
   // most of them: a kernel whose CTAs may come one by one gets on, and one that wants them all at once does not.
   uint32_t gemmSize = 768, gemmDepth = 8192, gemmShared = 112 * 1024, gemms = 20;
@@ -75,10 +75,6 @@ public:
     rowBytes = uint64_t(flags.hidden) * byteSize(dtype);
     for (KernelKind kind : {KernelKind::dispatchEpilogue, KernelKind::combinePrologue}) {
       KernelSpec spec = localKernel(kind, flags.topk, flags.hidden, dtype, target);
-      if (flags.block && kind == KernelKind::combinePrologue)
-        spec.blockThreads = flags.block;
-      if (flags.stages)
-        spec.stages = flags.stages;
       ILK_RETURN_IF_ERROR(validate(spec));
       ILK_ASSIGN_OR_RETURN(LocalKernel kernel, LocalKernel::load(driver, cache, 0, spec));
       kernels.push_back(std::move(kernel));
@@ -310,7 +306,6 @@ Result<int> run(Flags flags, json report) {
   KernelCacheConfig config;
   config.directory = flags.cacheDir;
   config.compilerPath = flags.compiler;
-  config.templateDir = flags.templates;
   auto cache = openKernelCache(config);
   report["device"] = {{"kind", (*driver)->kind()},
                       {"name", info.name},
@@ -361,9 +356,6 @@ int main(int argc, char **argv) {
   app.add_option("--hidden", flags.hidden, "elements per row");
   app.add_option("--dtype", flags.dtype, "of the rows: f32, f16 or bf16");
   app.add_option("--ctas", flags.ctas, "CTAs of each launch (default: as many as can be resident)");
-  app.add_option("--block", flags.block, "threads of a combine prologue's CTA (default: by its row)");
-  app.add_option("--stages", flags.stages, "pieces in a ring (default: by table)");
-  app.add_option("--templates", flags.templates, "directory of templates that override the built-in ones");
   app.add_option("--runs", flags.runs, "runs that count");
   app.add_option("--warmups", flags.warmups, "runs before the first that counts");
   app.add_option("--gemm-size", flags.gemmSize, "rows and columns of the product");

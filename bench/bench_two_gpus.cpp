@@ -26,8 +26,7 @@ struct Point {
 };
 
 struct Flags {
-  std::string device = "cuda", model = "deepseek-v3", schedule = "grid_stride", commit, output, cacheDir, compiler,
-              templates;
+  std::string device = "cuda", model = "deepseek-v3", schedule = "grid_stride", commit, output, cacheDir, compiler;
   Numbers tokens = {128, 512, 2048, 8192}, ctas = {8, 12, 16, 32, 64, 132}, block = {0}, tile = {0};
   uint32_t ranks = 2, hidden = 0, warmups = 3, runs = 11, chain = 20, timeoutMs = 2'000;
   uint64_t linkBytes = uint64_t(256) << 20, seed = 0;
@@ -132,7 +131,6 @@ Result<int> run(const Flags &flags, json report) {
   KernelCacheConfig config;
   config.directory = flags.cacheDir;
   config.compilerPath = flags.compiler;
-  config.templateDir = flags.templates;
   auto cache = openKernelCache(config);
   report["device"] = {{"kind", driver->kind()},
                       {"name", info.name},
@@ -200,7 +198,6 @@ int main(int argc, char **argv) {
   app.add_option("--seed", flags.seed, "of rows and routing");
   app.add_option("--timeout-ms", flags.timeoutMs, "bound of every wait in a kernel");
   app.add_option("--cache-dir", flags.cacheDir, "disk cache of kernels (default: none)");
-  app.add_option("--templates", flags.templates, "directory of templates that override the built-in ones");
   app.add_option("--compiler", flags.compiler, "the compiler plugin (default: as the library finds it)");
   app.add_option("--commit", flags.commit, "recorded in the report");
   app.add_option("-o,--output", flags.output, "the report (default: standard output)");

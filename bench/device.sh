@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 #
-# Everything that needs a GPU, in one go: device.sh OUT [ARCHIVE] [STEP…]. OUT gets at most eight files; ARCHIVE is
-# what bench/pack.sh made (without one: the programs beside this script). Steps: query tests sanitizer run bench handoff
-# contention abi two two_sweep sweep; all but the last three if none is named. A step that fails or runs too long does not stop the
-# next; the summary comes last, and the exit code is the number of checks that failed.
+# Everything that needs a GPU, in one go: device.sh OUT [ARCHIVE] [STEP…]. ARCHIVE is what bench/pack.sh made (without
+# one: the programs beside this script). Steps: query tests sanitizer run bench handoff contention abi two two_sweep sweep;
+# all but the last three if none is named. A step that fails or runs too long does not stop the next; the summary comes
+# last, and the exit code is the number of checks that failed.
 set -uo pipefail
 out=${1:?expected a folder for the results}
 shift

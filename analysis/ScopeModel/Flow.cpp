@@ -3,15 +3,14 @@
 // Solves the dataflow: a worklist in reverse postorder, then what threads tell each other, until nothing is new.
 #include "analysis/ScopeModel/Flow.h"
 
+#include "analysis/ScopeModel/Worklist.h"
+
 #include <algorithm>
 #include <unordered_map>
 
 namespace interlock::scope {
 namespace {
 
-/// Loops are nested, and entered from the side, so often that no more visits are needed. Beyond that facts are left
-/// out: all of them are of the kind "there is a path", so that less is found and nothing wrong.
-constexpr size_t visitsPerBlock = 24;
 /// A chain of hand-offs is followed this far.
 constexpr int maxHops = 4;
 
@@ -118,37 +117,19 @@ void Flow::solve() {
   start.put(reach, startSite);
   for (size_t w = 0; w < sites.words; ++w)
     start[avoided][w] = waits[w];
-  std::vector<uint32_t> position(program.blocks.size(), ~0u);
-  for (uint32_t i = 0; i < order.size(); ++i)
-    position[order[i]] = i;
-  // Blocks in reverse postorder, again and again until a pass finds nothing to do: loops need one pass a nesting level.
-  std::vector<bool> todo(order.size(), true);
-  size_t visits = visitsPerBlock * order.size();
-  for (bool again = true; again;) {
-    again = false;
-    for (uint32_t i = 0; i < order.size(); ++i) {
-      if (!todo[i])
-        continue;
-      todo[i] = false;
-      if (visits-- == 0) {
-        complete = false;
-        return;
-      }
-      uint32_t b = order[i];
-      const Block &block = program.blocks[b];
-      State changed;
-      if (block.count)
-        changed = in[b];
-      State &state = block.count ? changed : in[b];
-      for (uint32_t e = block.first; e < block.first + block.count; ++e)
-        apply(state, b, e);
-      for (uint32_t s : block.successors)
-        if (&in[s] != &state && in[s].merge(state)) {
-          todo[position[s]] = true;
-          again |= position[s] <= i;
-        }
-    }
-  }
+  if (!visitUntilNothingChanges(program, order, [&](uint32_t b, auto changed) {
+        const Block &block = program.blocks[b];
+        State after;
+        if (block.count)
+          after = in[b];
+        State &state = block.count ? after : in[b];
+        for (uint32_t e = block.first; e < block.first + block.count; ++e)
+          apply(state, b, e);
+        for (uint32_t s : block.successors)
+          if (&in[s] != &state && in[s].merge(state))
+            changed(s);
+      }))
+    complete = false; // all facts are of the kind "there is a path", so that less is found and nothing wrong
 }
 
 bool Flow::exchange() {

@@ -1,15 +1,11 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// Solves it in passes over the blocks, as Flow does.
+// Solves it in passes over the blocks; if those do not end soon, nothing is certain.
 #include "analysis/ScopeModel/Ways.h"
 
+#include "analysis/ScopeModel/Worklist.h"
+
 namespace interlock::scope {
-namespace {
-
-/// Of one block, on average; beyond that nothing is certain.
-constexpr size_t visitsPerBlock = 24;
-
-} // namespace
 
 Ways::Ways(const Program &program, const std::vector<uint32_t> &order, std::vector<uint32_t> itemOf, size_t count,
            std::function<bool(const Event &)> between)
@@ -19,34 +15,17 @@ Ways::Ways(const Program &program, const std::vector<uint32_t> &order, std::vect
 }
 
 void Ways::solve(size_t words) {
-  std::vector<uint32_t> position(program.blocks.size(), ~0u);
-  for (uint32_t i = 0; i < order.size(); ++i) {
-    position[order[i]] = i;
-    in[order[i]] = {std::vector<uint64_t>(words), std::vector<uint64_t>(words)};
-  }
-  std::vector<bool> todo(order.size(), true);
-  size_t visits = visitsPerBlock * order.size();
-  for (bool again = true; again;) {
-    again = false;
-    for (uint32_t i = 0; i < order.size(); ++i) {
-      if (!todo[i])
-        continue;
-      todo[i] = false;
-      if (visits-- == 0) {
-        complete = false;
-        return;
-      }
-      const Block &block = program.blocks[order[i]];
-      Since changed = in[order[i]];
-      for (uint32_t e = block.first; e < block.first + block.count; ++e)
-        apply(changed, e);
-      for (uint32_t s : block.successors)
-        if (merge(in[s], changed)) {
-          todo[position[s]] = true;
-          again |= position[s] <= i;
-        }
-    }
-  }
+  for (uint32_t b : order)
+    in[b] = {std::vector<uint64_t>(words), std::vector<uint64_t>(words)};
+  complete = visitUntilNothingChanges(program, order, [&](uint32_t b, auto changed) {
+    const Block &block = program.blocks[b];
+    Since since = in[b];
+    for (uint32_t e = block.first; e < block.first + block.count; ++e)
+      apply(since, e);
+    for (uint32_t s : block.successors)
+      if (merge(in[s], since))
+        changed(s);
+  });
 }
 
 bool Ways::merge(Since &into, const Since &from) {

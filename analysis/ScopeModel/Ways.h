@@ -31,7 +31,7 @@ public:
        std::function<bool(const Event &)> between);
 
   /// Calls `visit(event, since)` for each event that can be reached, with what holds before it. For none if the
-  /// program was too twisted to follow all paths..
+  /// program was too twisted to follow all paths.
   template <class Visit> void walk(Visit visit) const {
     if (!complete)
       return;
