@@ -117,19 +117,23 @@ func.func private @live_ranks(%control: !sync.ptr<global>) -> i64 {
 }
 
 // CTA 0 tells every live rank that operation `op` has begun here: whatever this rank read or wrote in earlier
-// operations, and its experts' output, is done (fact 3), and release.sys publishes that.
+// operations, and its experts' output, is done (fact 3), and release.sys publishes that. The last threads do it: the first
+// ones have signals to wait for.
 func.func private @announce(%window: i64, %stride: i64, %rank: i32, %live: i64, %op: i64) {
   %zero = arith.constant 0 : i32
   %ranks = arith.constant #ranks
   %threads = arith.constant #block_threads
   %started = arith.constant #off_started
   %signal_stride = arith.constant #signal_stride
+  %one = arith.constant 1 : i32
   %cta = ep.cta_id : i32
   %tid = ep.thread_id : i32
+  %behind = arith.addi %tid, %one : i32
+  %from_end = arith.subi %threads, %behind : i32
   %first = arith.cmpi eq, %cta, %zero : i32
   scf.if %first {
     %own = func.call @at(%started, %rank, %signal_stride) : (i64, i32, i64) -> i64
-    scf.for %peer = %tid to %ranks step %threads : i32 {
+    scf.for %peer = %from_end to %ranks step %threads : i32 {
       %to = func.call @has_rank(%live, %peer) : (i64, i32) -> i1
       scf.if %to {
         %p = ep.peer_ptr %window, %stride, %peer, %own : !sync.ptr<global>

@@ -4,32 +4,73 @@
 //
 // Protocol. Each source owns a region of every destination's landing buffer and fills it in its own token order, so a
 // row's slot is the number of earlier tokens that go to the same rank: every CTA finds it by counting the ids before its
-// tile (a few bytes per token, from L2), and nothing is exchanged before data moves. The CTA that is done last writes the
-// counts, signals every rank, waits for every rank's signal, and leaves the counters ready for the next launch. The only
-// CTA of its own grid that a CTA waits for is CTA 0, which waits for none, so any grid is right.
+// tile (a few bytes per token, from L2), and nothing is exchanged before data moves. The CTA with the last token has then
+// counted all rows and writes the counts. The CTA that is done last signals every rank, waits for every rank's signal, and
+// leaves the counters ready for the next launch. The only CTA of its own grid that a CTA waits for is CTA 0, which waits
+// for none, so any grid is right.
 //
-// Memory order. Rows are plain stores; ticket and `arrived` signal publish them (facts 1 and 2 of common.mlir). A landing
+// Memory order. Rows and counts are plain stores; ticket and `arrived` signal publish them (facts 1 and 2 of common.mlir). A landing
 // buffer is written again only after every destination has started a later operation than the one that filled it:
 // `started` says that the destination's readers, which precede that operation in its stream, are done (fact 3).
 
-// The ranks that own an expert of token `token`, among the live ones.
+// The bit of the rank that owns an expert, none if the id names no expert.
+func.func private @owner_bit(%id: i32) -> i64 {
+  %none = arith.constant 0 : i64
+  %valid, %rank = func.call @owner(%id) : (i32) -> (i1, i32)
+  %bit = func.call @rank_bit(%rank) : (i32) -> i64
+  %some = arith.select %valid, %bit, %none : i64
+  return %some : i64
+}
+
+// The ranks that own an expert of token `token`, among the live ones. Ids come four at a time where a row of them is whole
+// packets and the array begins with one: lanes look at different rows, and what that costs is the number of loads.
 func.func private @destinations(%ids: i64, %token: i32, %live: i64) -> i64 {
   %zero = arith.constant 0 : i32
   %one = arith.constant 1 : i32
+  %two = arith.constant 2 : i32
+  %three = arith.constant 3 : i32
   %none = arith.constant 0 : i64
   %four = arith.constant 4 : i64
+  %packet_bytes = arith.constant 16 : i64
+  %within = arith.constant 15 : i64
   %topk = arith.constant #topk
   %ids_stride = arith.constant #topk_bytes
+  %id_packets = arith.constant #id_packets
   %row = func.call @at(%ids, %token, %ids_stride) : (i64, i32, i64) -> i64
-  %all = scf.for %k = %zero to %topk step %one iter_args(%mask = %none) -> (i64) : i32 {
-    %a = func.call @at(%row, %k, %four) : (i64, i32, i64) -> i64
-    %p = ep.global_ptr %a : !sync.ptr<global>
-    %id = ep.load %p : !sync.ptr<global> -> i32
-    %valid, %rank = func.call @owner(%id) : (i32) -> (i1, i32)
-    %bit = func.call @rank_bit(%rank) : (i32) -> i64
-    %add = arith.select %valid, %bit, %none : i64
-    %next = arith.ori %mask, %add : i64
-    scf.yield %next : i64
+  %whole = arith.cmpi ne, %id_packets, %zero : i32
+  %beyond = arith.andi %ids, %within : i64
+  %aligned = arith.cmpi eq, %beyond, %none : i64
+  %packed = arith.andi %whole, %aligned : i1
+  %all = scf.if %packed -> (i64) {
+    %mask = scf.for %i = %zero to %id_packets step %one iter_args(%m0 = %none) -> (i64) : i32 {
+      %a = func.call @at(%row, %i, %packet_bytes) : (i64, i32, i64) -> i64
+      %p = ep.global_ptr %a : !sync.ptr<global>
+      %four_ids = ep.packet_load %p : !sync.ptr<global> -> vector<4xi32>
+      %id0 = llvm.extractelement %four_ids[%zero : i32] : vector<4xi32>
+      %id1 = llvm.extractelement %four_ids[%one : i32] : vector<4xi32>
+      %id2 = llvm.extractelement %four_ids[%two : i32] : vector<4xi32>
+      %id3 = llvm.extractelement %four_ids[%three : i32] : vector<4xi32>
+      %b0 = func.call @owner_bit(%id0) : (i32) -> i64
+      %b1 = func.call @owner_bit(%id1) : (i32) -> i64
+      %b2 = func.call @owner_bit(%id2) : (i32) -> i64
+      %b3 = func.call @owner_bit(%id3) : (i32) -> i64
+      %m1 = arith.ori %m0, %b0 : i64
+      %m2 = arith.ori %m1, %b1 : i64
+      %m3 = arith.ori %m2, %b2 : i64
+      %m4 = arith.ori %m3, %b3 : i64
+      scf.yield %m4 : i64
+    }
+    scf.yield %mask : i64
+  } else {
+    %mask = scf.for %k = %zero to %topk step %one iter_args(%m0 = %none) -> (i64) : i32 {
+      %a = func.call @at(%row, %k, %four) : (i64, i32, i64) -> i64
+      %p = ep.global_ptr %a : !sync.ptr<global>
+      %id = ep.load %p : !sync.ptr<global> -> i32
+      %bit = func.call @owner_bit(%id) : (i32) -> i64
+      %m1 = arith.ori %m0, %bit : i64
+      scf.yield %m1 : i64
+    }
+    scf.yield %mask : i64
   }
   %to = arith.andi %all, %live : i64
   return %to : i64
@@ -251,59 +292,6 @@ func.func private @assign_slots(%ids: i64, %live: i64, %first: i32, %count: i32,
   return
 }
 
-// The routing handle's entry of every (token, k) of the tile: the row at the expert's rank, or -1.
-func.func private @write_slots(%ids: i64, %slots_out: i64, %first: i32, %count: i32, %masks: !sync.ptr<shared>,
-                               %slots: !sync.ptr<shared>, %control: !sync.ptr<global>) {
-  %none = arith.constant -1 : i32
-  %four = arith.constant 4 : i64
-  %eight = arith.constant 8 : i64
-  %true = arith.constant true
-  %topk = arith.constant #topk
-  %ranks = arith.constant #ranks
-  %rows = arith.constant #rows_per_source
-  %pairs = arith.muli %count, %topk : i32
-  %threads = arith.constant #block_threads
-  %ids_stride = arith.constant #topk_bytes
-  %tid = ep.thread_id : i32
-  scf.for %i = %tid to %pairs step %threads : i32 {
-    %local = arith.divui %i, %topk : i32
-    %k = arith.remui %i, %topk : i32
-    %token = arith.addi %first, %local : i32
-    %row = func.call @at(%ids, %token, %ids_stride) : (i64, i32, i64) -> i64
-    %a = func.call @at(%row, %k, %four) : (i64, i32, i64) -> i64
-    %p = ep.global_ptr %a : !sync.ptr<global>
-    %id = ep.load %p : !sync.ptr<global> -> i32
-    %valid, %rank = func.call @owner(%id) : (i32) -> (i1, i32)
-    %mask_p = func.call @shared_at(%masks, %local, %eight) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
-    %mask = ep.load %mask_p : !sync.ptr<shared> -> i64
-    %goes = func.call @has_rank(%mask, %rank) : (i64, i32) -> i1
-    %table = arith.muli %local, %ranks : i32
-    %entry = arith.addi %table, %rank : i32
-    %slot_p = func.call @shared_at(%slots, %entry, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
-    %slot = ep.load %slot_p : !sync.ptr<shared> -> i32
-    %fits = arith.cmpi ult, %slot, %rows : i32
-    %sent0 = arith.andi %valid, %goes : i1
-    %sent = arith.andi %sent0, %fits : i1
-    %result = arith.select %sent, %slot, %none : i32
-    %out_row = func.call @at(%slots_out, %token, %ids_stride) : (i64, i32, i64) -> i64
-    %out_a = func.call @at(%out_row, %k, %four) : (i64, i32, i64) -> i64
-    %out_p = ep.global_ptr %out_a : !sync.ptr<global>
-    ep.store %result, %out_p : i32, !sync.ptr<global>
-    %foreign0 = arith.cmpi ne, %id, %none : i32
-    %unknown = arith.xori %valid, %true : i1
-    %foreign = arith.andi %foreign0, %unknown : i1
-    scf.if %foreign {
-      %bad_id = arith.constant #status_bad_id
-      %status_at = arith.constant #control_status
-      %status_p = ep.offset %control, %status_at : !sync.ptr<global>
-      %old = sync.atomic or relaxed gpu %status_p, %bad_id {sync.step = "bad_id"} : !sync.ptr<global>, i32
-    }
-  }
-  // The lanes leave the loop after different numbers of rounds; what follows is done by whole warps.
-  sync.warp_barrier {sync.step = "join"}
-  return
-}
-
 // One warp copies segment `segment` of a token's row to every rank in `mask`: four packets a lane are read together,
 // once, and written to each destination.
 func.func private @send_segment(%window: i64, %stride: i64, %rank: i32, %buffer: i32, %x: i64, %token: i32,
@@ -392,9 +380,44 @@ func.func private @send_segment(%window: i64, %stride: i64, %rank: i32, %buffer:
   return
 }
 
-// One warp writes a token's meta row (ids, weights, token index, scales) to every rank in `mask`.
+// The routing handle's entry of the lane's expert `id` of a token: the row at the expert's rank, or -1.
+func.func private @write_handle(%slots_out: i64, %token: i32, %id: i32, %mask: i64, %table: !sync.ptr<shared>,
+                                %control: !sync.ptr<global>) {
+  %minus = arith.constant -1 : i32
+  %four = arith.constant 4 : i64
+  %true = arith.constant true
+  %rows = arith.constant #rows_per_source
+  %ids_stride = arith.constant #topk_bytes
+  %lane = ep.lane_id : i32
+  %valid, %rank = func.call @owner(%id) : (i32) -> (i1, i32)
+  %goes = func.call @has_rank(%mask, %rank) : (i64, i32) -> i1
+  %slot_p = func.call @shared_at(%table, %rank, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
+  %slot = ep.load %slot_p : !sync.ptr<shared> -> i32
+  %fits = arith.cmpi ult, %slot, %rows : i32
+  %sent0 = arith.andi %valid, %goes : i1
+  %sent = arith.andi %sent0, %fits : i1
+  %result = arith.select %sent, %slot, %minus : i32
+  %out_row = func.call @at(%slots_out, %token, %ids_stride) : (i64, i32, i64) -> i64
+  %out_a = func.call @at(%out_row, %lane, %four) : (i64, i32, i64) -> i64
+  %out_p = ep.global_ptr %out_a : !sync.ptr<global>
+  ep.store %result, %out_p : i32, !sync.ptr<global>
+  %names_one = arith.cmpi ne, %id, %minus : i32
+  %unknown = arith.xori %valid, %true : i1
+  %foreign = arith.andi %names_one, %unknown : i1
+  scf.if %foreign {
+    %bad_id = arith.constant #status_bad_id
+    %status_at = arith.constant #control_status
+    %status_p = ep.offset %control, %status_at : !sync.ptr<global>
+    %old = sync.atomic or relaxed gpu %status_p, %bad_id {sync.step = "bad_id"} : !sync.ptr<global>, i32
+  }
+  return
+}
+
+// One warp writes a token's part of the routing handle, and its meta row (ids, weights, token index, scales) to every rank
+// in `mask`. Lane k has expert k.
 func.func private @send_meta(%window: i64, %stride: i64, %rank: i32, %buffer: i32, %ids: i64, %weights: i64,
-                             %scales: i64, %token: i32, %mask: i64, %table: !sync.ptr<shared>) {
+                             %scales: i64, %slots_out: i64, %token: i32, %mask: i64, %table: !sync.ptr<shared>,
+                             %control: !sync.ptr<global>) {
   %zero = arith.constant 0 : i32
   %none = arith.constant 0 : i64
   %one_wide = arith.constant 1 : i64
@@ -417,6 +440,19 @@ func.func private @send_meta(%window: i64, %stride: i64, %rank: i32, %buffer: i3
   %ids_row = func.call @at(%ids, %token, %ids_stride) : (i64, i32, i64) -> i64
   %weights_row = func.call @at(%weights, %token, %ids_stride) : (i64, i32, i64) -> i64
   %scales_row = func.call @at(%scales, %token, %scale_stride) : (i64, i32, i64) -> i64
+  %id, %weight = scf.if %holds -> (i32, i32) {
+    %ids_a = arith.addi %ids_row, %lane_bytes : i64
+    %ids_p = ep.global_ptr %ids_a : !sync.ptr<global>
+    %i = ep.load %ids_p : !sync.ptr<global> -> i32
+    %weights_a = arith.addi %weights_row, %lane_bytes : i64
+    %weights_p = ep.global_ptr %weights_a : !sync.ptr<global>
+    %w = ep.load %weights_p : !sync.ptr<global> -> i32
+    func.call @write_handle(%slots_out, %token, %i, %mask, %table, %control) {sync.step = "handle"}
+        : (i64, i32, i32, i64, !sync.ptr<shared>, !sync.ptr<global>) -> ()
+    scf.yield %i, %w : i32, i32
+  } else {
+    scf.yield %zero, %zero : i32, i32
+  }
   %done = scf.while (%left = %mask) : (i64) -> i64 {
     %more = arith.cmpi ne, %left, %none : i64
     scf.condition(%more) %left : i64
@@ -433,14 +469,8 @@ func.func private @send_meta(%window: i64, %stride: i64, %rank: i32, %buffer: i3
       %offset = arith.addi %meta, %bytes : i64
       %dest = ep.peer_ptr %window, %stride, %to, %offset : !sync.ptr<global>
       scf.if %holds {
-        %ids_a = arith.addi %ids_row, %lane_bytes : i64
-        %ids_p = ep.global_ptr %ids_a : !sync.ptr<global>
-        %id = ep.load %ids_p : !sync.ptr<global> -> i32
         %id_to = ep.offset %dest, %lane_bytes : !sync.ptr<global>
         ep.store %id, %id_to : i32, !sync.ptr<global>
-        %weights_a = arith.addi %weights_row, %lane_bytes : i64
-        %weights_p = ep.global_ptr %weights_a : !sync.ptr<global>
-        %weight = ep.load %weights_p : !sync.ptr<global> -> i32
         %weight_off = arith.addi %weights_at, %lane_bytes : i64
         %weight_to = ep.offset %dest, %weight_off : !sync.ptr<global>
         ep.store %weight, %weight_to : i32, !sync.ptr<global>
@@ -463,6 +493,30 @@ func.func private @send_meta(%window: i64, %stride: i64, %rank: i32, %buffer: i3
     %next = arith.andi %left, %minus : i64
     scf.yield %next : i64
   }
+  return
+}
+
+// Tells every live rank how many rows this one has for it. Whole warps.
+func.func private @write_counts(%window: i64, %stride: i64, %rank: i32, %buffer: i32, %live: i64,
+                                %counts: !sync.ptr<shared>) {
+  %four = arith.constant 4 : i64
+  %ranks = arith.constant #ranks
+  %threads = arith.constant #block_threads
+  %counts_region = arith.constant #off_counts
+  %tid = ep.thread_id : i32
+  %block = arith.muli %buffer, %ranks : i32
+  %own_row = arith.addi %block, %rank : i32
+  %own_count = func.call @at(%counts_region, %own_row, %four) : (i64, i32, i64) -> i64
+  scf.for %peer = %tid to %ranks step %threads : i32 {
+    %to = func.call @has_rank(%live, %peer) : (i64, i32) -> i1
+    scf.if %to {
+      %p = func.call @shared_at(%counts, %peer, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
+      %count = ep.load %p : !sync.ptr<shared> -> i32
+      %count_to = ep.peer_ptr %window, %stride, %peer, %own_count : !sync.ptr<global>
+      ep.store %count, %count_to : i32, !sync.ptr<global>
+    }
+  }
+  sync.warp_barrier {sync.step = "told"}
   return
 }
 
@@ -505,6 +559,9 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
   %done_ops = ep.load %control : !sync.ptr<global> -> i64
   %op = arith.addi %done_ops, %one_wide : i64
   %live0 = func.call @live_ranks(%control) {sync.step = "live"} : (!sync.ptr<global>) -> i64
+  %use_off = func.call @at(%last_use_at, %buffer, %eight) : (i64, i32, i64) -> i64
+  %use_p = ep.offset %control, %use_off : !sync.ptr<global>
+  %last_use = ep.load %use_p : !sync.ptr<global> -> i64
   func.call @announce(%window, %stride, %rank, %live0, %op) {sync.step = "started"} : (i64, i64, i32, i64, i64) -> ()
 
   func.call @zero_counts(%counts) {sync.step = "count"} : (!sync.ptr<shared>) -> ()
@@ -514,9 +571,6 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
   sync.cta_barrier {sync.step = "count.begin"}
 
   // the buffer's last readers are done once their rank has started a later operation
-  %use_off = func.call @at(%last_use_at, %buffer, %eight) : (i64, i32, i64) -> i64
-  %use_p = ep.offset %control, %use_off : !sync.ptr<global>
-  %last_use = ep.load %use_p : !sync.ptr<global> -> i64
   %used = arith.cmpi ne, %last_use, %none : i64
   %live = scf.if %used -> (i64) {
     %later = arith.addi %last_use, %one_wide : i64
@@ -546,8 +600,13 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
       ep.store %next, %cursor : i32, !sync.ptr<shared>
     }
     sync.cta_barrier {sync.step = "slots.share"}
-    func.call @write_slots(%ids, %slots_out, %first, %count, %masks, %slots, %control) {sync.step = "handle"}
-        : (i64, i64, i32, i32, !sync.ptr<shared>, !sync.ptr<shared>, !sync.ptr<global>) -> ()
+    // behind the last tile the counts are those of all tokens
+    %end = arith.addi %first, %count : i32
+    %ends = arith.cmpi eq, %end, %tokens : i32
+    scf.if %ends {
+      func.call @write_counts(%window, %stride, %rank, %buffer, %live, %counts) {sync.step = "count"}
+          : (i64, i64, i32, i32, i64, !sync.ptr<shared>) -> ()
+    }
     %items = arith.muli %count, %items_per_token : i32
     scf.for %item = %warp to %items step %warps : i32 {
       %local = arith.divui %item, %items_per_token : i32
@@ -555,15 +614,15 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
       %token = arith.addi %first, %local : i32
       %mask_p = func.call @shared_at(%masks, %local, %eight) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
       %mask = ep.load %mask_p : !sync.ptr<shared> -> i64
-      %any = arith.cmpi ne, %mask, %none : i64
-      scf.if %any {
-        %entry = arith.muli %local, %ranks : i32
-        %table = func.call @shared_at(%slots, %entry, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
-        %is_meta = arith.cmpi eq, %segment, %segments : i32
-        scf.if %is_meta {
-          func.call @send_meta(%window, %stride, %rank, %buffer, %ids, %weights, %scales, %token, %mask, %table) {sync.step = "meta"}
-              : (i64, i64, i32, i32, i64, i64, i64, i32, i64, !sync.ptr<shared>) -> ()
-        } else {
+      %entry = arith.muli %local, %ranks : i32
+      %table = func.call @shared_at(%slots, %entry, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
+      %is_meta = arith.cmpi eq, %segment, %segments : i32
+      scf.if %is_meta {
+        func.call @send_meta(%window, %stride, %rank, %buffer, %ids, %weights, %scales, %slots_out, %token, %mask, %table, %control) {sync.step = "meta"}
+            : (i64, i64, i32, i32, i64, i64, i64, i64, i32, i64, !sync.ptr<shared>, !sync.ptr<global>) -> ()
+      } else {
+        %any = arith.cmpi ne, %mask, %none : i64
+        scf.if %any {
           func.call @send_segment(%window, %stride, %rank, %buffer, %x, %token, %segment, %mask, %table)
               : (i64, i64, i32, i32, i64, i32, i32, i64, !sync.ptr<shared>) -> ()
         }
@@ -573,25 +632,22 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
 
   %last = func.call @is_last_cta(%control, %ctas) {sync.step = "ticket"} : (!sync.ptr<global>, i32) -> i1
   scf.if %last {
-    %from = ep.load %cursor : !sync.ptr<shared> -> i32
-    func.call @count_rows(%ids, %live, %counts, %from, %tokens) {sync.step = "count"} : (i64, i64, !sync.ptr<shared>, i32, i32) -> ()
+    // no token, no last tile; the counts are what they were made at the start
+    %no_tile = arith.cmpi eq, %tokens, %zero : i32
+    scf.if %no_tile {
+      func.call @write_counts(%window, %stride, %rank, %buffer, %live, %counts) {sync.step = "count"}
+          : (i64, i64, i32, i32, i64, !sync.ptr<shared>) -> ()
+    }
     %second = ep.offset %sums, %four : !sync.ptr<shared>
     scf.if %leader {
       ep.store %zero, %sums : i32, !sync.ptr<shared>
       ep.store %zero, %second : i32, !sync.ptr<shared>
     }
-    sync.cta_barrier {sync.step = "count.join"}
     %block = arith.muli %buffer, %ranks : i32
-    %own_row = arith.addi %block, %rank : i32
-    %own_count = func.call @at(%counts_region, %own_row, %four) : (i64, i32, i64) -> i64
     %own_signal = func.call @at(%arrived, %rank, %signal_stride) : (i64, i32, i64) -> i64
     scf.for %peer = %tid to %ranks step %threads : i32 {
       %to = func.call @has_rank(%live, %peer) : (i64, i32) -> i1
       scf.if %to {
-        %p = func.call @shared_at(%counts, %peer, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
-        %count = ep.load %p : !sync.ptr<shared> -> i32
-        %count_to = ep.peer_ptr %window, %stride, %peer, %own_count : !sync.ptr<global>
-        ep.store %count, %count_to : i32, !sync.ptr<global>
         %signal = ep.peer_ptr %window, %stride, %peer, %own_signal : !sync.ptr<global>
         sync.signal_set release sys %signal, %op {sync.step = "arrived.tell"} : i64
       }

@@ -53,6 +53,7 @@ void addLayer(Preamble &p, const LayerSpec &layer) {
   p.integer("experts_per_rank", layer.expertsPerRank(), 32);
   p.integer("topk", layer.topk, 32);
   p.integer("topk_bytes", uint64_t(layer.topk) * 4, 64);
+  p.integer("id_packets", layer.topk % 4 ? 0 : layer.topk / 4, 32); // of a token's ids, if they are whole packets
   p.integer("rows_per_source", layer.rowsPerSource(), 32);
   p.integer("rows_per_source_wide", layer.rowsPerSource(), 64);
   p.integer("scale_bytes", layer.scaleBytes, 64);
