@@ -27,8 +27,6 @@ func.func private @owner_bit(%id: i32) -> i64 {
 func.func private @destinations(%ids: i64, %token: i32, %live: i64) -> i64 {
   %zero = arith.constant 0 : i32
   %one = arith.constant 1 : i32
-  %two = arith.constant 2 : i32
-  %three = arith.constant 3 : i32
   %none = arith.constant 0 : i64
   %four = arith.constant 4 : i64
   %packet_bytes = arith.constant 16 : i64
@@ -46,10 +44,7 @@ func.func private @destinations(%ids: i64, %token: i32, %live: i64) -> i64 {
       %a = func.call @at(%row, %i, %packet_bytes) : (i64, i32, i64) -> i64
       %p = ep.global_ptr %a : !sync.ptr<global>
       %four_ids = ep.packet_load %p : !sync.ptr<global> -> vector<4xi32>
-      %id0 = llvm.extractelement %four_ids[%zero : i32] : vector<4xi32>
-      %id1 = llvm.extractelement %four_ids[%one : i32] : vector<4xi32>
-      %id2 = llvm.extractelement %four_ids[%two : i32] : vector<4xi32>
-      %id3 = llvm.extractelement %four_ids[%three : i32] : vector<4xi32>
+      %id0, %id1, %id2, %id3 = ep.packet_words %four_ids
       %b0 = func.call @owner_bit(%id0) : (i32) -> i64
       %b1 = func.call @owner_bit(%id1) : (i32) -> i64
       %b2 = func.call @owner_bit(%id2) : (i32) -> i64
@@ -595,18 +590,17 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
     func.call @assign_slots(%ids, %live, %first, %count, %counts, %group_counts, %group_slots, %masks, %slots, %control) {sync.step = "slots"}
         : (i64, i64, i32, i32, !sync.ptr<shared>, !sync.ptr<shared>, !sync.ptr<shared>, !sync.ptr<shared>,
            !sync.ptr<shared>, !sync.ptr<global>) -> ()
-    scf.if %leader {
-      %next = arith.addi %first, %count : i32
-      ep.store %next, %cursor : i32, !sync.ptr<shared>
-    }
-    sync.cta_barrier {sync.step = "slots.share"}
-    // behind the last tile the counts are those of all tokens
     %end = arith.addi %first, %count : i32
+    scf.if %leader {
+      ep.store %end, %cursor : i32, !sync.ptr<shared>
+    }
+    // behind the last tile the counts are those of all tokens
     %ends = arith.cmpi eq, %end, %tokens : i32
     scf.if %ends {
       func.call @write_counts(%window, %stride, %rank, %buffer, %live, %counts) {sync.step = "count"}
           : (i64, i64, i32, i32, i64, !sync.ptr<shared>) -> ()
     }
+    sync.cta_barrier {sync.step = "slots.share"}
     %items = arith.muli %count, %items_per_token : i32
     scf.for %item = %warp to %items step %warps : i32 {
       %local = arith.divui %item, %items_per_token : i32
@@ -630,14 +624,18 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
     }
   }
 
+  // where there is no last tile the counts are none
+  %no_tile = arith.cmpi eq, %tokens, %zero : i32
+  %cta = ep.cta_id : i32
+  %first_cta = arith.cmpi eq, %cta, %zero : i32
+  %none_to_send = arith.andi %no_tile, %first_cta : i1
+  scf.if %none_to_send {
+    func.call @write_counts(%window, %stride, %rank, %buffer, %live, %counts) {sync.step = "count"}
+        : (i64, i64, i32, i32, i64, !sync.ptr<shared>) -> ()
+  }
+
   %last = func.call @is_last_cta(%control, %ctas) {sync.step = "ticket"} : (!sync.ptr<global>, i32) -> i1
   scf.if %last {
-    // no token, no last tile; the counts are what they were made at the start
-    %no_tile = arith.cmpi eq, %tokens, %zero : i32
-    scf.if %no_tile {
-      func.call @write_counts(%window, %stride, %rank, %buffer, %live, %counts) {sync.step = "count"}
-          : (i64, i64, i32, i32, i64, !sync.ptr<shared>) -> ()
-    }
     %second = ep.offset %sums, %four : !sync.ptr<shared>
     scf.if %leader {
       ep.store %zero, %sums : i32, !sync.ptr<shared>

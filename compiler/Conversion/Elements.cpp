@@ -44,6 +44,13 @@ Replacement lowerPack(ep::PackOp op, ep::PackOp::Adaptor operands, Builder &b, c
   return {LLVM::BitcastOp::create(b, VectorType::get({4}, b.getI32Type()), values)};
 }
 
+Replacement lowerPacketWords(ep::PacketWordsOp, ep::PacketWordsOp::Adaptor operands, Builder &b, const Context &) {
+  Replacement words;
+  for (int64_t i = 0; i < 4; ++i)
+    words.push_back(LLVM::ExtractElementOp::create(b, operands.getPacket(), b.constant(i)));
+  return words;
+}
+
 /// One fused multiply-add an element, each rounded once. (On chips with pairs of f32 LLVM joins two of them.)
 Replacement lowerAccumulate(ep::AccumulateOp op, ep::AccumulateOp::Adaptor operands, Builder &b, const Context &) {
   Value elements = unpack(b, operands.getPacket(), op.getDtype()), sums = operands.getAccumulator();
@@ -59,7 +66,7 @@ Replacement lowerAccumulate(ep::AccumulateOp op, ep::AccumulateOp::Adaptor opera
 } // namespace
 
 void addElementPatterns(RewritePatternSet &patterns, const Context &context) {
-  add(patterns, context, lowerUnpack, lowerPack, lowerAccumulate);
+  add(patterns, context, lowerUnpack, lowerPacketWords, lowerPack, lowerAccumulate);
 }
 
 } // namespace interlock::lowering

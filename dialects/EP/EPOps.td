@@ -172,6 +172,20 @@ def EP_UnpackOp : EP_Op<"unpack", [Pure]> {
   let hasVerifier = 1;
 }
 
+def EP_PacketWordsOp : EP_Op<"packet_words", [Pure]> {
+  let summary = "The four 32-bit words of a packet";
+  let description = [{
+    The word at the packet's lowest address comes first. Executed by any thread; orders nothing.
+
+    ```mlir
+    %a, %b, %c, %d = ep.packet_words %x
+    ```
+  }];
+  let arguments = (ins EP_Packet:$packet);
+  let results = (outs I32:$word0, I32:$word1, I32:$word2, I32:$word3);
+  let assemblyFormat = "$packet attr-dict";
+}
+
 def EP_PackOp : EP_Op<"pack", [Pure]> {
   let summary = "A packet of elements, rounded from f32";
   let description = [{
