@@ -5,8 +5,8 @@
 //
 // Protocol. CTA 0 tells every rank that this rank's expert outputs are ready; every CTA waits for all ranks, then works
 // on its own tokens only: it writes nothing that another CTA or rank reads, so the grid needs no barrier and any grid is
-// right. Nor do a CTA's warps wait for each other: #warps_per_token of them share a token, and each of these lists the
-// contributions for itself, of #tokens_listed tokens at a time, and reduces its own segments. A token's contributions are
+// right. Nor do a CTA's warps wait for each other: each has as many segments of the tile's rows as any other, lists the
+// contributions of their tokens for itself, #tokens_listed tokens at a time, and reduces them. A token's contributions are
 // listed in a fixed order (ranks by their first expert in the token's top-k, or experts in top-k order when the outputs
 // have a row per expert), so the sum does not depend on timing.
 //
@@ -24,9 +24,10 @@ func.func private @lane_place() -> (i32, i32) {
 }
 
 // What the lists say of the lane's expert of `token`, not looked at yet: its id, the slot of the row there, and its weight.
-// Of a token beyond the last one it is the last one's, so that a warp can ask for its next tokens before it works on these.
+// Of a token beyond the last one it is the last one's, so that a warp can ask before it knows whether there is that token.
 func.func private @load_lists(%ids: i64, %weights: i64, %slots: i64, %token: i32, %tokens: i32) -> (i32, i32, f32) {
   %none = arith.constant 0 : i64
+  %zero = arith.constant 0 : i32
   %one = arith.constant 1 : i32
   %minus = arith.constant -1 : i32
   %four = arith.constant 4 : i64
@@ -35,7 +36,9 @@ func.func private @load_lists(%ids: i64, %weights: i64, %slots: i64, %token: i32
   %topk = arith.constant #topk
   %ids_stride = arith.constant #topk_bytes
   %which, %k = func.call @lane_place() : () -> (i32, i32)
-  %holds = arith.cmpi ult, %k, %topk : i32
+  %has_expert = arith.cmpi ult, %k, %topk : i32
+  %some = arith.cmpi ne, %tokens, %zero : i32
+  %holds = arith.andi %has_expert, %some : i1
   %weighted = arith.cmpi ne, %weights, %none : i64
   %last = arith.subi %tokens, %one : i32
   %at_token = arith.minui %token, %last : i32
@@ -66,11 +69,11 @@ func.func private @load_lists(%ids: i64, %weights: i64, %slots: i64, %token: i32
 // One warp lists the contributions of #tokens_listed tokens: the address of each row and its weight, in order, into the
 // token's part of the tables; returns the number of the lane's token. Each token has lanes of its own, the k-th of which
 // looks at expert k, of which it has `id`, `listed_slot` and `weight`; `exists` says whether there is that token. Listing
-// is a chain of shuffles and votes, and takes no longer for several tokens than for one. Where the lane's share of the
-// token is the first it also reduces the forwarded weights, if they are wanted.
+// is a chain of shuffles and votes, and takes no longer for several tokens than for one. Where the warp has the token from
+// its first segment on it also reduces the forwarded weights, if they are wanted.
 func.func private @list_rows(%window: i64, %stride: i64, %rank: i32, %buffer: i32, %live: i64, %exists: i1, %id: i32,
                              %listed_slot: i32, %weight: f32, %weights: i64, %out_weights: i64, %token: i32,
-                             %share: i32, %rows_table: !sync.ptr<shared>, %weights_table: !sync.ptr<shared>) -> i32 {
+                             %from_segment: i32, %rows_table: !sync.ptr<shared>, %weights_table: !sync.ptr<shared>) -> i32 {
   %zero = arith.constant 0 : i32
   %one = arith.constant 1 : i32
   %minus = arith.constant -1 : i32
@@ -161,8 +164,8 @@ func.func private @list_rows(%window: i64, %stride: i64, %rank: i32, %buffer: i3
 
   // what came back of the weights that travelled with the token: one row per contributing rank, in rank order
   %has_place = arith.cmpi ne, %out_weights, %none : i64
-  %first_share = arith.cmpi eq, %share, %zero : i32
-  %takes0 = arith.andi %first_share, %exists : i1
+  %begins = arith.cmpi eq, %from_segment, %zero : i32
+  %takes0 = arith.andi %begins, %exists : i1
   %takes = arith.andi %takes0, %holds : i1
   scf.if %has_place {
     %m0 = arith.muli %index, %meta_stride : i64
@@ -214,28 +217,29 @@ func.func private @place_packet(%segment: i32, %place: i32) -> i32 {
   return %i : i32
 }
 
-// The entry of a token's tables that belongs to contribution `n`.
-func.func private @table_entry(%n: i32) -> i32 {
-  %last_row = arith.constant #last_listed
-  %entry = arith.minui %n, %last_row : i32
-  return %entry : i32
-}
-
-// Asks for what belongs into a place: the packet, or nothing where the token has no such contribution. Beyond the row's
-// end it is the last packet again, so that only a missing row needs a branch.
-func.func private @read_place(%place: i32, %segment: i32, %begin: i32, %number: i32,
-                              %rows_table: !sync.ptr<shared>) -> vector<4xi32> {
+// Reads what belongs into a place: the packet and its weight, or nothing at no weight where the token has no such
+// contribution. Beyond the row's end it reads the last packet again, so that only a missing row needs a branch.
+func.func private @read_place(%place: i32, %segment: i32, %begin: i32, %number: i32, %rows_table: !sync.ptr<shared>,
+                              %weights_table: !sync.ptr<shared>) -> (vector<4xi32>, f32) {
+  %zero = arith.constant 0 : i32
+  %none = arith.constant 0 : i64
+  %four = arith.constant 4 : i64
   %eight = arith.constant 8 : i64
   %packet_bytes = arith.constant 16 : i64
+  %nought = arith.constant 0.0 : f32
   %nothing = arith.constant dense<0> : vector<4xi32>
   %batch = arith.constant #batch
   %last = arith.constant #last_packet
+  %last_row = arith.constant #last_listed
   %which = arith.remui %place, %batch : i32
   %n = arith.addi %begin, %which : i32
   %exists = arith.cmpi ult, %n, %number : i32
-  %entry = func.call @table_entry(%n) : (i32) -> i32
+  %entry = arith.minui %n, %last_row : i32
   %row_p = func.call @shared_at(%rows_table, %entry, %eight) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
   %row = ep.load %row_p : !sync.ptr<shared> -> i64
+  %weight_p = func.call @shared_at(%weights_table, %entry, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
+  %listed = ep.load %weight_p : !sync.ptr<shared> -> f32
+  %weight = arith.select %exists, %listed, %nought : f32
   %i = func.call @place_packet(%segment, %place) : (i32, i32) -> i32
   %j = arith.minui %i, %last : i32
   %packet = scf.if %exists -> (vector<4xi32>) {
@@ -246,32 +250,26 @@ func.func private @read_place(%place: i32, %segment: i32, %begin: i32, %number: 
   } else {
     scf.yield %nothing : vector<4xi32>
   }
-  return %packet : vector<4xi32>
+  return %packet, %weight : vector<4xi32>, f32
 }
 
 // Adds a place to the sum of its packet, which begins with the packet's first place. After the last one of the last batch
 // the sum is rounded, once, and written if the row has that packet. Nothing at no weight changes no sum, not even the
 // sign of a zero: sums start at +0.
-func.func private @add_place(%place: i32, %segment: i32, %begin: i32, %number: i32, %ends: i1, %sum: !acc,
-                             %packet: vector<4xi32>, %weights_table: !sync.ptr<shared>, %to_row: i64) -> !acc {
+func.func private @add_place(%place: i32, %segment: i32, %ends: i1, %sum: !acc, %packet: vector<4xi32>, %weight: f32,
+                             %to_row: i64) -> !acc {
   %zero = arith.constant 0 : i32
   %one = arith.constant 1 : i32
-  %four = arith.constant 4 : i64
-  %no_weight = arith.constant 0.0 : f32
   %nought = arith.constant dense<0.0> : !acc
   %packet_bytes = arith.constant 16 : i64
   %batch = arith.constant #batch
   %packets = arith.constant #packets
   %whole = arith.constant #whole_segments
   %which = arith.remui %place, %batch : i32
-  %n = arith.addi %begin, %which : i32
-  %exists = arith.cmpi ult, %n, %number : i32
-  %entry = func.call @table_entry(%n) : (i32) -> i32
-  %weight_p = func.call @shared_at(%weights_table, %entry, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
-  %listed = ep.load %weight_p : !sync.ptr<shared> -> f32
-  %weight = arith.select %exists, %listed, %no_weight : f32
-  %starts = arith.cmpi eq, %n, %zero : i32
-  %before = arith.select %starts, %nought, %sum : !acc
+  %begins0 = arith.cmpi eq, %which, %zero : i32
+  %later = arith.cmpi ne, %place, %zero : i32
+  %begins = arith.andi %begins0, %later : i1
+  %before = arith.select %begins, %nought, %sum : !acc
   %after = ep.accumulate %before, %packet, %weight as !elem : !acc
   %following = arith.addi %which, %one : i32
   %completes = arith.cmpi eq, %following, %batch : i32
@@ -290,51 +288,11 @@ func.func private @add_place(%place: i32, %segment: i32, %begin: i32, %number: i
   return %after : !acc
 }
 
-// What a warp does at a time, a step: of the n-th of the tokens that it listed together, segment `segment`, the batch that
-// begins with contribution `begin`; the token has `number` of them in all. #one_batch: no token has more contributions
-// than a batch. This is the step behind the given one; there are no more once n reaches the number of tokens.
-func.func private @next_step(%n: i32, %segment: i32, %begin: i32, %number: i32, %item: i32, %tokens: i32,
-                             %lane_number: i32) -> (i32, i32, i32, i32) {
-  %zero = arith.constant 0 : i32
-  %one = arith.constant 1 : i32
-  %false = arith.constant false
-  %batch = arith.constant #batch
-  %one_batch = arith.constant #one_batch
-  %segments = arith.constant #segments
-  %sharing = arith.constant #warps_per_token
-  %lanes = arith.constant #lanes_per_token
-  %warps = arith.constant #warps
-  %begin_on = arith.addi %begin, %batch : i32
-  %more_batches = arith.cmpi ult, %begin_on, %number : i32
-  %same_segment = arith.select %one_batch, %false, %more_batches : i1
-  %segment_on = arith.addi %segment, %sharing : i32
-  %more_segments = arith.cmpi ult, %segment_on, %segments : i32
-  %same_token = arith.ori %same_segment, %more_segments : i1
-  // the next token
-  %n_on = arith.addi %n, %one : i32
-  %skip = arith.muli %n_on, %warps : i32
-  %its_item = arith.addi %item, %skip : i32
-  %its_share = arith.remui %its_item, %sharing : i32
-  %exists = arith.cmpi ult, %n_on, %tokens : i32
-  %its_lane0 = arith.muli %n_on, %lanes : i32
-  %its_lane = arith.select %exists, %its_lane0, %zero : i32
-  %listed = ep.shuffle %lane_number, %its_lane : i32
-  %its_number = arith.select %exists, %listed, %zero : i32
-
-  %next_n = arith.select %same_token, %n, %n_on : i32
-  %next_number = arith.select %same_token, %number, %its_number : i32
-  %next_begin = arith.select %same_segment, %begin_on, %zero : i32
-  %s0 = arith.select %more_segments, %segment_on, %its_share : i32
-  %next_segment = arith.select %same_segment, %segment, %s0 : i32
-  return %next_n, %next_segment, %next_begin, %next_number : i32, i32, i32, i32
-}
-
-// One warp reduces the `tokens` tokens that it has listed, beginning with the tile's item `item`. A step has #batch
-// contributions to #lane_packets packets a lane, in eight places. Each place is asked for again, for the next step, as soon
-// as it has been added: a row of a peer takes microseconds to come, and few CTAs fill a link only if they ask for much at
-// a time. The first step is none: it has nothing to add, and asks.
-func.func private @reduce_tokens(%out: i64, %first: i32, %item: i32, %tokens: i32, %lane_number: i32,
-                                 %rows_tables: !sync.ptr<shared>, %weights_tables: !sync.ptr<shared>) {
+// One warp reduces segment `segment` of a token. A batch is #batch contributions to #lane_packets packets a lane: eight
+// loads that are all under way before the first is added up. A row of a peer takes microseconds to come, and few CTAs fill
+// a link only if they ask for much at a time. #one_batch: no token has more contributions than a batch.
+func.func private @reduce_segment(%out: i64, %token: i32, %segment: i32, %number: i32, %rows_table: !sync.ptr<shared>,
+                                  %weights_table: !sync.ptr<shared>) {
   %p0 = arith.constant 0 : i32
   %p1 = arith.constant 1 : i32
   %p2 = arith.constant 2 : i32
@@ -343,107 +301,97 @@ func.func private @reduce_tokens(%out: i64, %first: i32, %item: i32, %tokens: i3
   %p5 = arith.constant 5 : i32
   %p6 = arith.constant 6 : i32
   %p7 = arith.constant 7 : i32
-  %minus = arith.constant -1 : i32
-  %four = arith.constant 4 : i64
-  %eight = arith.constant 8 : i64
   %nought = arith.constant dense<0.0> : !acc
-  %nothing = arith.constant dense<0> : vector<4xi32>
   %batch = arith.constant #batch
-  %topk = arith.constant #topk
-  %warps = arith.constant #warps
-  %segments = arith.constant #segments
+  %one_batch = arith.constant #one_batch
   %row_stride = arith.constant #combine_row_stride
-  %done:13 = scf.while (%n = %minus, %segment = %segments, %begin = %p0, %number = %p0, %carried = %nought,
-                        %v0 = %nothing, %v1 = %nothing, %v2 = %nothing, %v3 = %nothing,
-                        %v4 = %nothing, %v5 = %nothing, %v6 = %nothing, %v7 = %nothing)
-      : (i32, i32, i32, i32, !acc, vector<4xi32>, vector<4xi32>, vector<4xi32>, vector<4xi32>, vector<4xi32>,
-         vector<4xi32>, vector<4xi32>, vector<4xi32>)
-      -> (i32, i32, i32, i32, !acc, vector<4xi32>, vector<4xi32>, vector<4xi32>, vector<4xi32>, vector<4xi32>,
-          vector<4xi32>, vector<4xi32>, vector<4xi32>) {
-    %more = arith.cmpi slt, %n, %tokens : i32
-    scf.condition(%more) %n, %segment, %begin, %number, %carried, %v0, %v1, %v2, %v3, %v4, %v5, %v6, %v7
-        : i32, i32, i32, i32, !acc, vector<4xi32>, vector<4xi32>, vector<4xi32>, vector<4xi32>, vector<4xi32>,
-          vector<4xi32>, vector<4xi32>, vector<4xi32>
-  } do {
-  ^bb0(%n: i32, %segment: i32, %begin: i32, %number: i32, %carried: !acc, %v0: vector<4xi32>, %v1: vector<4xi32>,
-       %v2: vector<4xi32>, %v3: vector<4xi32>, %v4: vector<4xi32>, %v5: vector<4xi32>, %v6: vector<4xi32>,
-       %v7: vector<4xi32>):
-    %begin_on = arith.addi %begin, %batch : i32
-    %complete = arith.cmpi uge, %begin_on, %number : i32
-    %real = arith.cmpi sge, %n, %p0 : i32
-    // a token without contributions is a row of zeros
-    %ends = arith.andi %complete, %real : i1
-    %this = arith.maxsi %n, %p0 : i32
-    %skip = arith.muli %this, %warps : i32
-    %this_item = arith.addi %item, %skip : i32
-    %token, %share = func.call @item_token(%first, %this_item) : (i32, i32) -> (i32, i32)
-    %to_row = func.call @at(%out, %token, %row_stride) : (i64, i32, i64) -> i64
-    %weights_at = arith.muli %this, %topk : i32
-    %weights_table = func.call @shared_at(%weights_tables, %weights_at, %four)
-        : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
-
-    %n_on, %segment_on, %begin_next, %number_on = func.call @next_step(%n, %segment, %begin, %number, %item, %tokens, %lane_number)
-        : (i32, i32, i32, i32, i32, i32, i32) -> (i32, i32, i32, i32)
-    %rows_at = arith.muli %n_on, %topk : i32
-    %rows_table = func.call @shared_at(%rows_tables, %rows_at, %eight)
-        : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
-    %s0 = func.call @add_place(%p0, %segment, %begin, %number, %ends, %carried, %v0, %weights_table, %to_row)
-        : (i32, i32, i32, i32, i1, !acc, vector<4xi32>, !sync.ptr<shared>, i64) -> !acc
-    %w0 = func.call @read_place(%p0, %segment_on, %begin_next, %number_on, %rows_table)
-        : (i32, i32, i32, i32, !sync.ptr<shared>) -> vector<4xi32>
-    %s1 = func.call @add_place(%p1, %segment, %begin, %number, %ends, %s0, %v1, %weights_table, %to_row)
-        : (i32, i32, i32, i32, i1, !acc, vector<4xi32>, !sync.ptr<shared>, i64) -> !acc
-    %w1 = func.call @read_place(%p1, %segment_on, %begin_next, %number_on, %rows_table)
-        : (i32, i32, i32, i32, !sync.ptr<shared>) -> vector<4xi32>
-    %s2 = func.call @add_place(%p2, %segment, %begin, %number, %ends, %s1, %v2, %weights_table, %to_row)
-        : (i32, i32, i32, i32, i1, !acc, vector<4xi32>, !sync.ptr<shared>, i64) -> !acc
-    %w2 = func.call @read_place(%p2, %segment_on, %begin_next, %number_on, %rows_table)
-        : (i32, i32, i32, i32, !sync.ptr<shared>) -> vector<4xi32>
-    %s3 = func.call @add_place(%p3, %segment, %begin, %number, %ends, %s2, %v3, %weights_table, %to_row)
-        : (i32, i32, i32, i32, i1, !acc, vector<4xi32>, !sync.ptr<shared>, i64) -> !acc
-    %w3 = func.call @read_place(%p3, %segment_on, %begin_next, %number_on, %rows_table)
-        : (i32, i32, i32, i32, !sync.ptr<shared>) -> vector<4xi32>
-    %s4 = func.call @add_place(%p4, %segment, %begin, %number, %ends, %s3, %v4, %weights_table, %to_row)
-        : (i32, i32, i32, i32, i1, !acc, vector<4xi32>, !sync.ptr<shared>, i64) -> !acc
-    %w4 = func.call @read_place(%p4, %segment_on, %begin_next, %number_on, %rows_table)
-        : (i32, i32, i32, i32, !sync.ptr<shared>) -> vector<4xi32>
-    %s5 = func.call @add_place(%p5, %segment, %begin, %number, %ends, %s4, %v5, %weights_table, %to_row)
-        : (i32, i32, i32, i32, i1, !acc, vector<4xi32>, !sync.ptr<shared>, i64) -> !acc
-    %w5 = func.call @read_place(%p5, %segment_on, %begin_next, %number_on, %rows_table)
-        : (i32, i32, i32, i32, !sync.ptr<shared>) -> vector<4xi32>
-    %s6 = func.call @add_place(%p6, %segment, %begin, %number, %ends, %s5, %v6, %weights_table, %to_row)
-        : (i32, i32, i32, i32, i1, !acc, vector<4xi32>, !sync.ptr<shared>, i64) -> !acc
-    %w6 = func.call @read_place(%p6, %segment_on, %begin_next, %number_on, %rows_table)
-        : (i32, i32, i32, i32, !sync.ptr<shared>) -> vector<4xi32>
-    %s7 = func.call @add_place(%p7, %segment, %begin, %number, %ends, %s6, %v7, %weights_table, %to_row)
-        : (i32, i32, i32, i32, i1, !acc, vector<4xi32>, !sync.ptr<shared>, i64) -> !acc
-    %w7 = func.call @read_place(%p7, %segment_on, %begin_next, %number_on, %rows_table)
-        : (i32, i32, i32, i32, !sync.ptr<shared>) -> vector<4xi32>
-    scf.yield %n_on, %segment_on, %begin_next, %number_on, %s7, %w0, %w1, %w2, %w3, %w4, %w5, %w6, %w7
-        : i32, i32, i32, i32, !acc, vector<4xi32>, vector<4xi32>, vector<4xi32>, vector<4xi32>, vector<4xi32>,
-          vector<4xi32>, vector<4xi32>, vector<4xi32>
+  %to_row = func.call @at(%out, %token, %row_stride) : (i64, i32, i64) -> i64
+  // a token without contributions is a row of zeros
+  %least = arith.maxui %number, %p1 : i32
+  %upper = arith.select %one_batch, %p1, %least : i32
+  %sum = scf.for %begin = %p0 to %upper step %batch iter_args(%carried = %nought) -> (!acc) : i32 {
+    %next = arith.addi %begin, %batch : i32
+    %ends = arith.cmpi uge, %next, %upper : i32
+    %v0, %w0 = func.call @read_place(%p0, %segment, %begin, %number, %rows_table, %weights_table)
+        : (i32, i32, i32, i32, !sync.ptr<shared>, !sync.ptr<shared>) -> (vector<4xi32>, f32)
+    %v1, %w1 = func.call @read_place(%p1, %segment, %begin, %number, %rows_table, %weights_table)
+        : (i32, i32, i32, i32, !sync.ptr<shared>, !sync.ptr<shared>) -> (vector<4xi32>, f32)
+    %v2, %w2 = func.call @read_place(%p2, %segment, %begin, %number, %rows_table, %weights_table)
+        : (i32, i32, i32, i32, !sync.ptr<shared>, !sync.ptr<shared>) -> (vector<4xi32>, f32)
+    %v3, %w3 = func.call @read_place(%p3, %segment, %begin, %number, %rows_table, %weights_table)
+        : (i32, i32, i32, i32, !sync.ptr<shared>, !sync.ptr<shared>) -> (vector<4xi32>, f32)
+    %v4, %w4 = func.call @read_place(%p4, %segment, %begin, %number, %rows_table, %weights_table)
+        : (i32, i32, i32, i32, !sync.ptr<shared>, !sync.ptr<shared>) -> (vector<4xi32>, f32)
+    %v5, %w5 = func.call @read_place(%p5, %segment, %begin, %number, %rows_table, %weights_table)
+        : (i32, i32, i32, i32, !sync.ptr<shared>, !sync.ptr<shared>) -> (vector<4xi32>, f32)
+    %v6, %w6 = func.call @read_place(%p6, %segment, %begin, %number, %rows_table, %weights_table)
+        : (i32, i32, i32, i32, !sync.ptr<shared>, !sync.ptr<shared>) -> (vector<4xi32>, f32)
+    %v7, %w7 = func.call @read_place(%p7, %segment, %begin, %number, %rows_table, %weights_table)
+        : (i32, i32, i32, i32, !sync.ptr<shared>, !sync.ptr<shared>) -> (vector<4xi32>, f32)
+    %s0 = func.call @add_place(%p0, %segment, %ends, %carried, %v0, %w0, %to_row)
+        : (i32, i32, i1, !acc, vector<4xi32>, f32, i64) -> !acc
+    %s1 = func.call @add_place(%p1, %segment, %ends, %s0, %v1, %w1, %to_row)
+        : (i32, i32, i1, !acc, vector<4xi32>, f32, i64) -> !acc
+    %s2 = func.call @add_place(%p2, %segment, %ends, %s1, %v2, %w2, %to_row)
+        : (i32, i32, i1, !acc, vector<4xi32>, f32, i64) -> !acc
+    %s3 = func.call @add_place(%p3, %segment, %ends, %s2, %v3, %w3, %to_row)
+        : (i32, i32, i1, !acc, vector<4xi32>, f32, i64) -> !acc
+    %s4 = func.call @add_place(%p4, %segment, %ends, %s3, %v4, %w4, %to_row)
+        : (i32, i32, i1, !acc, vector<4xi32>, f32, i64) -> !acc
+    %s5 = func.call @add_place(%p5, %segment, %ends, %s4, %v5, %w5, %to_row)
+        : (i32, i32, i1, !acc, vector<4xi32>, f32, i64) -> !acc
+    %s6 = func.call @add_place(%p6, %segment, %ends, %s5, %v6, %w6, %to_row)
+        : (i32, i32, i1, !acc, vector<4xi32>, f32, i64) -> !acc
+    %s7 = func.call @add_place(%p7, %segment, %ends, %s6, %v7, %w7, %to_row)
+        : (i32, i32, i1, !acc, vector<4xi32>, f32, i64) -> !acc
+    scf.yield %s7 : !acc
   }
   return
 }
 
-// The token and the share of it that an item of a tile is.
-func.func private @item_token(%first: i32, %item: i32) -> (i32, i32) {
-  %sharing = arith.constant #warps_per_token
-  %local = arith.divui %item, %sharing : i32
-  %share = arith.remui %item, %sharing : i32
-  %token = arith.addi %first, %local : i32
-  return %token, %share : i32, i32
+// The segments of a tile, those of each token behind each other, are dealt out evenly to its warps: this one's are
+// [begin, end). A tile from token `first` on has at most `size` tokens, and perhaps none.
+func.func private @warp_segments(%first: i32, %size: i32, %tokens: i32) -> (i32, i32) {
+  %one = arith.constant 1 : i32
+  %warps = arith.constant #warps
+  %segments = arith.constant #segments
+  %warp = ep.warp_id : i32
+  %until = arith.minui %first, %tokens : i32
+  %left = arith.subi %tokens, %until : i32
+  %count = arith.minui %left, %size : i32
+  %all = arith.muli %count, %segments : i32
+  %next = arith.addi %warp, %one : i32
+  %low = arith.muli %warp, %all : i32
+  %high = arith.muli %next, %all : i32
+  %begin = arith.divui %low, %warps : i32
+  %end = arith.divui %high, %warps : i32
+  return %begin, %end : i32, i32
+}
+
+// What the lists say of the first tokens that the warp has of a tile.
+func.func private @load_first_lists(%ids: i64, %weights: i64, %slots: i64, %tile: i32, %size: i32, %tokens: i32) -> (i32, i32, f32) {
+  %segments = arith.constant #segments
+  %which, %own = func.call @lane_place() : () -> (i32, i32)
+  %first = arith.muli %tile, %size : i32
+  %begin, %end = func.call @warp_segments(%first, %size, %tokens) : (i32, i32, i32) -> (i32, i32)
+  %skip = arith.divui %begin, %segments : i32
+  %from = arith.addi %first, %skip : i32
+  %token = arith.addi %from, %which : i32
+  %id, %slot, %weight = func.call @load_lists(%ids, %weights, %slots, %token, %tokens)
+      : (i64, i64, i64, i32, i32) -> (i32, i32, f32)
+  return %id, %slot, %weight : i32, i32, f32
 }
 
 func.func @ep_combine(%window: i64, %stride: i64, %out: i64, %out_weights: i64, %ids: i64, %weights: i64, %slots: i64,
                       %timeout: i64, %rank: i32, %tokens: i32, %buffer: i32, %reserved: i32)
     attributes {ep.kernel, ep.block_threads = #block_threads, ep.cluster = #cluster} {
   %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
   %one_wide = arith.constant 1 : i64
   %four = arith.constant 4 : i64
   %eight = arith.constant 8 : i64
-  %warps = arith.constant #warps
-  %sharing = arith.constant #warps_per_token
+  %topk = arith.constant #topk
+  %segments = arith.constant #segments
   %lanes = arith.constant #lanes_per_token
   %listed = arith.constant #tokens_listed
   %control_at = arith.constant #off_control
@@ -469,48 +417,81 @@ func.func @ep_combine(%window: i64, %stride: i64, %out: i64, %out_weights: i64, 
       : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
   %which, %own = func.call @lane_place() : () -> (i32, i32)
   func.call @announce(%window, %stride, %rank, %live0, %op) {sync.step = "started"} : (i64, i64, i32, i64, i64) -> ()
+  // what nobody has to say ready: the lists of the CTA's own tile, the first unless tiles are claimed
+  %size = func.call @tile_size(%tokens) : (i32) -> i32
+  %tiles = func.call @tile_count(%tokens, %size) : (i32, i32) -> i32
+  %cta = ep.cta_id : i32
+  %own_id, %own_slot, %own_weight = func.call @load_first_lists(%ids, %weights, %slots, %cta, %size, %tokens)
+      : (i64, i64, i64, i32, i32, i32) -> (i32, i32, f32)
   %live = func.call @await(%window, %stride, %rank, %started, %live0, %op, %timeout) {sync.step = "started"}
       : (i64, i64, i32, i64, i64, i64, i64) -> i64
 
-  %size = func.call @tile_size(%tokens) : (i32) -> i32
-  %tiles = func.call @tile_count(%tokens, %size) : (i32, i32) -> i32
-  %shares = arith.muli %size, %sharing : i32
-  %stride_items = arith.muli %listed, %warps : i32
   %claim = ep.offset %control, %claim_at : !sync.ptr<global>
   %ctas = ep.for_each_tile %tile in %tiles claim %claim {schedule = #schedule, cluster = #cluster} {
     %first = arith.muli %tile, %size : i32
-    // the lane's item of those that its warp lists together: of its token it knows one expert
-    %ahead = arith.muli %which, %warps : i32
-    %item0 = arith.addi %warp, %ahead : i32
-    %token0, %share0 = func.call @item_token(%first, %item0) : (i32, i32) -> (i32, i32)
-    %id0, %slot0, %weight0 = func.call @load_lists(%ids, %weights, %slots, %token0, %tokens)
-        : (i64, i64, i64, i32, i32) -> (i32, i32, f32)
-    %done:3 = scf.for %begin = %warp to %shares step %stride_items
+    %begin, %end = func.call @warp_segments(%first, %size, %tokens) : (i32, i32, i32) -> (i32, i32)
+    %skipped = arith.divui %begin, %segments : i32
+    %into = arith.remui %begin, %segments : i32
+    // tokens of which the warp has segments, the first from segment `into` on and the last up to `until`
+    %from_token = arith.addi %first, %skipped : i32
+    %ahead = arith.muli %skipped, %segments : i32
+    %length = arith.subi %end, %ahead : i32
+    %some = arith.cmpi ult, %begin, %end : i32
+    %padded = arith.addi %length, %segments : i32
+    %less = arith.subi %padded, %one : i32
+    %touched = arith.divui %less, %segments : i32
+    %number_of_tokens = arith.select %some, %touched, %zero : i32
+    %last_token = arith.subi %number_of_tokens, %one : i32
+    %before_last = arith.muli %last_token, %segments : i32
+    %until = arith.subi %length, %before_last : i32
+    // of the lane's token of those that its warp lists together it knows one expert
+    %own_tile = arith.cmpi eq, %tile, %cta : i32
+    %id0, %slot0, %weight0 = scf.if %own_tile -> (i32, i32, f32) {
+      scf.yield %own_id, %own_slot, %own_weight : i32, i32, f32
+    } else {
+      %i, %s, %w = func.call @load_first_lists(%ids, %weights, %slots, %tile, %size, %tokens)
+          : (i64, i64, i64, i32, i32, i32) -> (i32, i32, f32)
+      scf.yield %i, %s, %w : i32, i32, f32
+    }
+    %done:3 = scf.for %group = %zero to %number_of_tokens step %listed
         iter_args(%id = %id0, %slot = %slot0, %weight = %weight0) -> (i32, i32, f32) : i32 {
-      %lane_item = arith.addi %begin, %ahead : i32
-      %lane_token, %lane_share = func.call @item_token(%first, %lane_item) : (i32, i32) -> (i32, i32)
+      %lane_n = arith.addi %group, %which : i32
+      %lane_token = arith.addi %from_token, %lane_n : i32
       // the lists of the next tokens are on their way while the rows of these are
-      %next_item = arith.addi %lane_item, %stride_items : i32
-      %next_token, %next_share = func.call @item_token(%first, %next_item) : (i32, i32) -> (i32, i32)
+      %next_token = arith.addi %lane_token, %listed : i32
       %next_id, %next_slot, %next_weight = func.call @load_lists(%ids, %weights, %slots, %next_token, %tokens)
           : (i64, i64, i64, i32, i32) -> (i32, i32, f32)
-      %in_tile = arith.cmpi ult, %lane_item, %shares : i32
-      %in_list = arith.cmpi ult, %lane_token, %tokens : i32
-      %lane_exists = arith.andi %in_tile, %in_list : i1
+      %lane_exists = arith.cmpi ult, %lane_n, %number_of_tokens : i32
+      %lane_first = arith.cmpi eq, %lane_n, %zero : i32
+      %lane_segment = arith.select %lane_first, %into, %zero : i32
       // the tables of the tokens before are not read any more
       sync.warp_barrier {sync.step = "list.begin"}
       %lane_number = func.call @list_rows(%window, %stride, %rank, %buffer, %live, %lane_exists, %id, %slot, %weight,
-                                          %weights, %out_weights, %lane_token, %lane_share, %rows_tables_own,
+                                          %weights, %out_weights, %lane_token, %lane_segment, %rows_tables_own,
                                           %weights_tables_own)
           : (i64, i64, i32, i32, i64, i1, i32, i32, f32, i64, i64, i32, i32, !sync.ptr<shared>, !sync.ptr<shared>) -> i32
       sync.warp_barrier {sync.step = "list.share"}
-      // of those that could be listed, so many are there: they are the first
-      %votes = ep.ballot %lane_exists : i64
-      %present = math.ctpop %votes : i64
-      %present_lanes = arith.trunci %present : i64 to i32
-      %there = arith.divui %present_lanes, %lanes : i32
-      func.call @reduce_tokens(%out, %first, %begin, %there, %lane_number, %rows_tables_own, %weights_tables_own)
-          : (i64, i32, i32, i32, i32, !sync.ptr<shared>, !sync.ptr<shared>) -> ()
+      scf.for %n = %zero to %listed step %one : i32 {
+        %its_lane = arith.muli %n, %lanes : i32
+        %number = ep.shuffle %lane_number, %its_lane : i32
+        %its_n = arith.addi %group, %n : i32
+        %token = arith.addi %from_token, %its_n : i32
+        %entry = arith.muli %n, %topk : i32
+        %rows_table = func.call @shared_at(%rows_tables_own, %entry, %eight)
+            : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
+        %weights_table = func.call @shared_at(%weights_tables_own, %entry, %four)
+            : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
+        %is_first = arith.cmpi eq, %its_n, %zero : i32
+        %is_last = arith.cmpi eq, %its_n, %last_token : i32
+        %exists = arith.cmpi ult, %its_n, %number_of_tokens : i32
+        %from_segment = arith.select %is_first, %into, %zero : i32
+        %to_segment0 = arith.select %is_last, %until, %segments : i32
+        %to_segment = arith.select %exists, %to_segment0, %zero : i32
+        scf.for %segment = %from_segment to %to_segment step %one : i32 {
+          func.call @reduce_segment(%out, %token, %segment, %number, %rows_table, %weights_table)
+              : (i64, i32, i32, i32, !sync.ptr<shared>, !sync.ptr<shared>) -> ()
+        }
+      }
       scf.yield %next_id, %next_slot, %next_weight : i32, i32, f32
     }
   }

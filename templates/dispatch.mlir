@@ -375,119 +375,137 @@ func.func private @send_segment(%window: i64, %stride: i64, %rank: i32, %buffer:
   return
 }
 
-// The routing handle's entry of the lane's expert `id` of a token: the row at the expert's rank, or -1.
-func.func private @write_handle(%slots_out: i64, %token: i32, %id: i32, %mask: i64, %table: !sync.ptr<shared>,
-                                %control: !sync.ptr<global>) {
+// One warp writes the routing handle of #handle_tokens tokens from the tile's token `local` on: for each of their experts
+// the row at the expert's rank, or -1. A lane has an expert of a token.
+func.func private @write_handle(%ids: i64, %slots_out: i64, %first: i32, %local: i32, %count: i32,
+                                %masks: !sync.ptr<shared>, %slots: !sync.ptr<shared>, %control: !sync.ptr<global>) {
   %minus = arith.constant -1 : i32
   %four = arith.constant 4 : i64
+  %eight = arith.constant 8 : i64
   %true = arith.constant true
+  %topk = arith.constant #topk
+  %ranks = arith.constant #ranks
   %rows = arith.constant #rows_per_source
+  %at_a_time = arith.constant #handle_tokens
   %ids_stride = arith.constant #topk_bytes
   %lane = ep.lane_id : i32
-  %valid, %rank = func.call @owner(%id) : (i32) -> (i1, i32)
-  %goes = func.call @has_rank(%mask, %rank) : (i64, i32) -> i1
-  %slot_p = func.call @shared_at(%table, %rank, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
-  %slot = ep.load %slot_p : !sync.ptr<shared> -> i32
-  %fits = arith.cmpi ult, %slot, %rows : i32
-  %sent0 = arith.andi %valid, %goes : i1
-  %sent = arith.andi %sent0, %fits : i1
-  %result = arith.select %sent, %slot, %minus : i32
-  %out_row = func.call @at(%slots_out, %token, %ids_stride) : (i64, i32, i64) -> i64
-  %out_a = func.call @at(%out_row, %lane, %four) : (i64, i32, i64) -> i64
-  %out_p = ep.global_ptr %out_a : !sync.ptr<global>
-  ep.store %result, %out_p : i32, !sync.ptr<global>
-  %names_one = arith.cmpi ne, %id, %minus : i32
-  %unknown = arith.xori %valid, %true : i1
-  %foreign = arith.andi %names_one, %unknown : i1
-  scf.if %foreign {
-    %bad_id = arith.constant #status_bad_id
-    %status_at = arith.constant #control_status
-    %status_p = ep.offset %control, %status_at : !sync.ptr<global>
-    %old = sync.atomic or relaxed gpu %status_p, %bad_id {sync.step = "bad_id"} : !sync.ptr<global>, i32
+  %which = arith.divui %lane, %topk : i32
+  %k = arith.remui %lane, %topk : i32
+  %its_local = arith.addi %local, %which : i32
+  %in_turn = arith.cmpi ult, %which, %at_a_time : i32
+  %in_tile = arith.cmpi ult, %its_local, %count : i32
+  %exists = arith.andi %in_turn, %in_tile : i1
+  scf.if %exists {
+    %token = arith.addi %first, %its_local : i32
+    %row = func.call @at(%ids, %token, %ids_stride) : (i64, i32, i64) -> i64
+    %a = func.call @at(%row, %k, %four) : (i64, i32, i64) -> i64
+    %p = ep.global_ptr %a : !sync.ptr<global>
+    %id = ep.load %p : !sync.ptr<global> -> i32
+    %valid, %rank = func.call @owner(%id) : (i32) -> (i1, i32)
+    %mask_p = func.call @shared_at(%masks, %its_local, %eight) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
+    %mask = ep.load %mask_p : !sync.ptr<shared> -> i64
+    %goes = func.call @has_rank(%mask, %rank) : (i64, i32) -> i1
+    %table = arith.muli %its_local, %ranks : i32
+    %entry = arith.addi %table, %rank : i32
+    %slot_p = func.call @shared_at(%slots, %entry, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
+    %slot = ep.load %slot_p : !sync.ptr<shared> -> i32
+    %fits = arith.cmpi ult, %slot, %rows : i32
+    %sent0 = arith.andi %valid, %goes : i1
+    %sent = arith.andi %sent0, %fits : i1
+    %result = arith.select %sent, %slot, %minus : i32
+    %out_row = func.call @at(%slots_out, %token, %ids_stride) : (i64, i32, i64) -> i64
+    %out_a = func.call @at(%out_row, %k, %four) : (i64, i32, i64) -> i64
+    %out_p = ep.global_ptr %out_a : !sync.ptr<global>
+    ep.store %result, %out_p : i32, !sync.ptr<global>
+    %names_one = arith.cmpi ne, %id, %minus : i32
+    %unknown = arith.xori %valid, %true : i1
+    %foreign = arith.andi %names_one, %unknown : i1
+    scf.if %foreign {
+      %bad_id = arith.constant #status_bad_id
+      %status_at = arith.constant #control_status
+      %status_p = ep.offset %control, %status_at : !sync.ptr<global>
+      %old = sync.atomic or relaxed gpu %status_p, %bad_id {sync.step = "bad_id"} : !sync.ptr<global>, i32
+    }
   }
+  // what follows is done by whole warps
+  sync.warp_barrier {sync.step = "join"}
   return
 }
 
-// One warp writes a token's part of the routing handle, and its meta row (ids, weights, token index, scales) to every rank
-// in `mask`. Lane k has expert k.
-func.func private @send_meta(%window: i64, %stride: i64, %rank: i32, %buffer: i32, %ids: i64, %weights: i64,
-                             %scales: i64, %slots_out: i64, %token: i32, %mask: i64, %table: !sync.ptr<shared>,
-                             %control: !sync.ptr<global>) {
+// Word `word` of a token's meta row: ids, weights, the token's index, nothing up to the scales, the scales.
+func.func private @meta_word(%word: i32, %ids_row: i64, %weights_row: i64, %scales_row: i64, %token: i32) -> i32 {
   %zero = arith.constant 0 : i32
+  %four = arith.constant 4 : i64
+  %weights_word = arith.constant #meta_weights_word
+  %token_word = arith.constant #meta_token_word
+  %scales_word = arith.constant #meta_scales_word
+  %is_id = arith.cmpi ult, %word, %weights_word : i32
+  %is_listed = arith.cmpi ult, %word, %token_word : i32
+  %is_scale = arith.cmpi uge, %word, %scales_word : i32
+  %is_token = arith.cmpi eq, %word, %token_word : i32
+  %weight_n = arith.subi %word, %weights_word : i32
+  %scale_n = arith.subi %word, %scales_word : i32
+  %list = arith.select %is_id, %ids_row, %weights_row : i64
+  %list_n = arith.select %is_id, %word, %weight_n : i32
+  %from = arith.select %is_scale, %scales_row, %list : i64
+  %n = arith.select %is_scale, %scale_n, %list_n : i32
+  %is_read = arith.ori %is_listed, %is_scale : i1
+  %value = scf.if %is_read -> (i32) {
+    %a = func.call @at(%from, %n, %four) : (i64, i32, i64) -> i64
+    %p = ep.global_ptr %a : !sync.ptr<global>
+    %v = ep.load %p : !sync.ptr<global> -> i32
+    scf.yield %v : i32
+  } else {
+    %v = arith.select %is_token, %token, %zero : i32
+    scf.yield %v : i32
+  }
+  return %value : i32
+}
+
+// One warp writes a token's meta row to every rank in `mask`, a word a lane: a store takes a multiprocessor as long
+// whether it has a line or a few bytes of one.
+func.func private @send_meta(%window: i64, %stride: i64, %rank: i32, %buffer: i32, %ids: i64, %weights: i64,
+                             %scales: i64, %token: i32, %mask: i64, %table: !sync.ptr<shared>) {
   %none = arith.constant 0 : i64
   %one_wide = arith.constant 1 : i64
   %four = arith.constant 4 : i64
   %width = arith.constant #warp_width
-  %topk = arith.constant #topk
+  %words = arith.constant #meta_words
   %ids_stride = arith.constant #topk_bytes
-  %scale_words = arith.constant #scale_words
   %scale_stride = arith.constant #scale_bytes
   %rows = arith.constant #rows_per_source
   %meta = arith.constant #off_meta
   %meta_stride = arith.constant #meta_stride
-  %weights_at = arith.constant #meta_weights
-  %token_at = arith.constant #meta_token
-  %scales_at = arith.constant #meta_scales
   %lane = ep.lane_id : i32
-  %leader = arith.cmpi eq, %lane, %zero : i32
-  %holds = arith.cmpi ult, %lane, %topk : i32
-  %lane_bytes = func.call @at(%none, %lane, %four) : (i64, i32, i64) -> i64
   %ids_row = func.call @at(%ids, %token, %ids_stride) : (i64, i32, i64) -> i64
   %weights_row = func.call @at(%weights, %token, %ids_stride) : (i64, i32, i64) -> i64
   %scales_row = func.call @at(%scales, %token, %scale_stride) : (i64, i32, i64) -> i64
-  %id, %weight = scf.if %holds -> (i32, i32) {
-    %ids_a = arith.addi %ids_row, %lane_bytes : i64
-    %ids_p = ep.global_ptr %ids_a : !sync.ptr<global>
-    %i = ep.load %ids_p : !sync.ptr<global> -> i32
-    %weights_a = arith.addi %weights_row, %lane_bytes : i64
-    %weights_p = ep.global_ptr %weights_a : !sync.ptr<global>
-    %w = ep.load %weights_p : !sync.ptr<global> -> i32
-    func.call @write_handle(%slots_out, %token, %i, %mask, %table, %control) {sync.step = "handle"}
-        : (i64, i32, i32, i64, !sync.ptr<shared>, !sync.ptr<global>) -> ()
-    scf.yield %i, %w : i32, i32
-  } else {
-    scf.yield %zero, %zero : i32, i32
-  }
-  %done = scf.while (%left = %mask) : (i64) -> i64 {
-    %more = arith.cmpi ne, %left, %none : i64
-    scf.condition(%more) %left : i64
-  } do {
-  ^bb0(%left: i64):
-    %to_wide = math.cttz %left : i64
-    %to = arith.trunci %to_wide : i64 to i32
-    %slot_p = func.call @shared_at(%table, %to, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
-    %slot = ep.load %slot_p : !sync.ptr<shared> -> i32
-    %fits = arith.cmpi ult, %slot, %rows : i32
-    scf.if %fits {
-      %index = func.call @region_row(%buffer, %rank, %slot) : (i32, i32, i32) -> i64
-      %bytes = arith.muli %index, %meta_stride : i64
-      %offset = arith.addi %meta, %bytes : i64
-      %dest = ep.peer_ptr %window, %stride, %to, %offset : !sync.ptr<global>
-      scf.if %holds {
-        %id_to = ep.offset %dest, %lane_bytes : !sync.ptr<global>
-        ep.store %id, %id_to : i32, !sync.ptr<global>
-        %weight_off = arith.addi %weights_at, %lane_bytes : i64
-        %weight_to = ep.offset %dest, %weight_off : !sync.ptr<global>
-        ep.store %weight, %weight_to : i32, !sync.ptr<global>
+  scf.for %word = %lane to %words step %width : i32 {
+    %value = func.call @meta_word(%word, %ids_row, %weights_row, %scales_row, %token) : (i32, i64, i64, i64, i32) -> i32
+    %word_off = func.call @at(%meta, %word, %four) : (i64, i32, i64) -> i64
+    %done = scf.while (%left = %mask) : (i64) -> i64 {
+      %more = arith.cmpi ne, %left, %none : i64
+      scf.condition(%more) %left : i64
+    } do {
+    ^bb0(%left: i64):
+      %to_wide = math.cttz %left : i64
+      %to = arith.trunci %to_wide : i64 to i32
+      %slot_p = func.call @shared_at(%table, %to, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
+      %slot = ep.load %slot_p : !sync.ptr<shared> -> i32
+      %fits = arith.cmpi ult, %slot, %rows : i32
+      scf.if %fits {
+        %index = func.call @region_row(%buffer, %rank, %slot) : (i32, i32, i32) -> i64
+        %bytes = arith.muli %index, %meta_stride : i64
+        %offset = arith.addi %word_off, %bytes : i64
+        %dest = ep.peer_ptr %window, %stride, %to, %offset : !sync.ptr<global>
+        ep.store %value, %dest : i32, !sync.ptr<global>
       }
-      scf.if %leader {
-        %token_to = ep.offset %dest, %token_at : !sync.ptr<global>
-        ep.store %token, %token_to : i32, !sync.ptr<global>
-      }
-      scf.for %word = %lane to %scale_words step %width : i32 {
-        %from_a = func.call @at(%scales_row, %word, %four) : (i64, i32, i64) -> i64
-        %from_p = ep.global_ptr %from_a : !sync.ptr<global>
-        %scale = ep.load %from_p : !sync.ptr<global> -> i32
-        %scale_off = func.call @at(%scales_at, %word, %four) : (i64, i32, i64) -> i64
-        %scale_to = ep.offset %dest, %scale_off : !sync.ptr<global>
-        ep.store %scale, %scale_to : i32, !sync.ptr<global>
-      }
-      sync.warp_barrier {sync.step = "join"}
+      %minus = arith.subi %left, %one_wide : i64
+      %next = arith.andi %left, %minus : i64
+      scf.yield %next : i64
     }
-    %minus = arith.subi %left, %one_wide : i64
-    %next = arith.andi %left, %minus : i64
-    scf.yield %next : i64
   }
+  sync.warp_barrier {sync.step = "join"}
   return
 }
 
@@ -529,6 +547,7 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
   %warps = arith.constant #warps
   %segments = arith.constant #segments
   %items_per_token = arith.constant #items_per_token
+  %handle_tokens = arith.constant #handle_tokens
   %rows = arith.constant #rows_per_source
   %control_at = arith.constant #off_control
   %result_at = arith.constant #off_result
@@ -612,8 +631,14 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
       %table = func.call @shared_at(%slots, %entry, %four) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
       %is_meta = arith.cmpi eq, %segment, %segments : i32
       scf.if %is_meta {
-        func.call @send_meta(%window, %stride, %rank, %buffer, %ids, %weights, %scales, %slots_out, %token, %mask, %table, %control) {sync.step = "meta"}
-            : (i64, i64, i32, i32, i64, i64, i64, i64, i32, i64, !sync.ptr<shared>, !sync.ptr<global>) -> ()
+        func.call @send_meta(%window, %stride, %rank, %buffer, %ids, %weights, %scales, %token, %mask, %table) {sync.step = "meta"}
+            : (i64, i64, i32, i32, i64, i64, i64, i32, i64, !sync.ptr<shared>) -> ()
+        %in_handle = arith.remui %local, %handle_tokens : i32
+        %writes = arith.cmpi eq, %in_handle, %zero : i32
+        scf.if %writes {
+          func.call @write_handle(%ids, %slots_out, %first, %local, %count, %masks, %slots, %control) {sync.step = "handle"}
+              : (i64, i64, i32, i32, i32, !sync.ptr<shared>, !sync.ptr<shared>, !sync.ptr<global>) -> ()
+        }
       } else {
         %any = arith.cmpi ne, %mask, %none : i64
         scf.if %any {

@@ -77,8 +77,10 @@ void addWindow(Preamble &p, const KernelSpec &spec) {
   p.integer("out_rows", w.outRows, 64);
   p.integer("meta_stride", w.metaStride, 64);
   p.integer("meta_weights", w.metaWeights, 64);
-  p.integer("meta_token", w.metaToken, 64);
-  p.integer("meta_scales", w.metaScales, 64);
+  p.integer("meta_weights_word", w.metaWeights / 4, 32);
+  p.integer("meta_token_word", w.metaToken / 4, 32);
+  p.integer("meta_scales_word", w.metaScales / 4, 32);
+  p.integer("meta_words", spec.layer.scaleBytes ? (w.metaScales + spec.layer.scaleBytes) / 4 : w.metaToken / 4 + 1, 32);
   p.integer("control_ticket", offsetof(ControlBlock, ticket), 64);
   p.integer("control_claim", offsetof(ControlBlock, claim), 64);
   p.integer("control_status", offsetof(ControlBlock, status), 64);
@@ -99,8 +101,6 @@ void addGeometry(Preamble &p, const KernelSpec &spec, const TargetInfo &target) 
   uint32_t segmentPackets = lanePackets * target.warpWidth;
   uint32_t segments = (packets + segmentPackets - 1) / segmentPackets;
   uint32_t tile = spec.tileTokens, warps = spec.blockThreads / target.warpWidth;
-  // combine: so many warps share a token
-  uint32_t warpsPerToken = std::clamp(warps / tile, 1u, segments);
   p.integer("block_threads", spec.blockThreads, 32);
   p.integer("warp_width", target.warpWidth, 32);
   p.integer("warps", warps, 32);
@@ -114,9 +114,9 @@ void addGeometry(Preamble &p, const KernelSpec &spec, const TargetInfo &target) 
   p.integer("segment_packets", segmentPackets, 32);
   p.integer("segments", segments, 32);
   p.flag("whole_segments", packets % segmentPackets == 0);
-  // dispatch: a token's segments and one item more for its meta row
+  // dispatch: a token's segments and one item more for its meta row; tokens whose routing handle a warp writes at a time
   p.integer("items_per_token", segments + 1, 32);
-  p.integer("warps_per_token", warpsPerToken, 32);
+  p.integer("handle_tokens", std::max(1u, target.warpWidth / layer.topk), 32);
   // combine: contributions that are loaded together, and whether that is all that a token can have
   p.integer("batch", batch, 32);
   p.flag("one_batch", (layer.expertRows ? layer.topk : std::min(layer.topk, layer.ranks)) <= batch);
