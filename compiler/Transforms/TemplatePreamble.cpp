@@ -114,7 +114,8 @@ void addGeometry(Preamble &p, const KernelSpec &spec, const TargetInfo &target) 
   p.integer("segment_packets", segmentPackets, 32);
   p.integer("segments", segments, 32);
   p.flag("whole_segments", packets % segmentPackets == 0);
-  // dispatch: a token's segments and one item more for its meta row; tokens whose routing handle a warp writes at a time
+  // dispatch: a token's segments and one item more for its meta row; tokens whose routing handle a warp writes at a
+  // time
   p.integer("items_per_token", segments + 1, 32);
   p.integer("handle_tokens", std::max(1u, target.warpWidth / layer.topk), 32);
   // combine: contributions that are loaded together, and whether that is all that a token can have

@@ -178,7 +178,7 @@ def EP_PacketWordsOp : EP_Op<"packet_words", [Pure]> {
     The word at the packet's lowest address comes first. Executed by any thread; orders nothing.
 
     ```mlir
-    %a, %b, %c, %d = ep.packet_words %x
+    %w0, %w1, %w2, %w3 = ep.packet_words %packet
     ```
   }];
   let arguments = (ins EP_Packet:$packet);

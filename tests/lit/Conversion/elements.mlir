@@ -36,6 +36,24 @@ func.func @bf16(%a: i64, %w: f32) attributes {ep.kernel, ep.block_threads = 32 :
   return
 }
 
+// The word at the lowest address comes first.
+// CHECK-LABEL: .entry words
+func.func @words(%a: i64) attributes {ep.kernel, ep.block_threads = 32 : i32} {
+  %p = ep.global_ptr %a : !sync.ptr<global>
+  // CHECK: ld.global.v4.b32 {[[W0:%r[0-9]+]], [[W1:%r[0-9]+]], [[W2:%r[0-9]+]], [[W3:%r[0-9]+]]}
+  %x = ep.packet_load %p : !sync.ptr<global> -> vector<4xi32>
+  %w0, %w1, %w2, %w3 = ep.packet_words %x
+  // CHECK: sub.{{[su]}}32 [[D:%r[0-9]+]], [[W0]], [[W3]];
+  %d = arith.subi %w0, %w3 : i32
+  // CHECK: sub.{{[su]}}32 [[E:%r[0-9]+]], [[W1]], [[W2]];
+  %e = arith.subi %w1, %w2 : i32
+  %y = arith.xori %d, %e : i32
+  // CHECK: xor.b32 [[Y:%r[0-9]+]], [[D]], [[E]];
+  // CHECK: st.global.b32 {{.*}}, [[Y]];
+  ep.store %y, %p : i32, !sync.ptr<global>
+  return
+}
+
 // CHECK-LABEL: .entry f16
 func.func @f16(%a: i64, %w: f32) attributes {ep.kernel, ep.block_threads = 32 : i32} {
   %p = ep.global_ptr %a : !sync.ptr<global>

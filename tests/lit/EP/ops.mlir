@@ -69,6 +69,8 @@ func.func @elements(%packet: vector<4xi32>, %w: f32, %acc: !acc, %narrow: vector
   %b = ep.unpack %packet as f32 : vector<4xf32>
   // CHECK: ep.accumulate %{{.*}}, %{{.*}}, %{{.*}} as f16 : vector<8xf32>
   %c = ep.accumulate %acc, %packet, %w as !elem : !acc
+  // CHECK: %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} = ep.packet_words %{{.*}}
+  %word0, %word1, %word2, %word3 = ep.packet_words %packet
   // CHECK: ep.pack %{{.*}} as f16 : vector<8xf32>
   %d = ep.pack %c as !elem : !acc
   // CHECK: ep.pack %{{.*}} as f32 : vector<4xf32>
