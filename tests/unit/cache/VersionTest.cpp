@@ -58,7 +58,8 @@ TEST_P(OtherVersion, IsToldFromDamage) {
   auto read = decodeEntry(entry);
   ASSERT_FALSE(read);
   EXPECT_TRUE(read.error().otherVersion);
-  EXPECT_THAT(read.error().sentence(), testing::AllOf(HasSubstr("written by another version"), HasSubstr(GetParam().says)));
+  EXPECT_THAT(read.error().sentence(),
+              testing::AllOf(HasSubstr("written by another version"), HasSubstr(GetParam().says)));
 }
 
 // What every version promises is checked of every version.
