@@ -80,7 +80,12 @@ template <typename Take> Result<nlohmann::json> forEachEntry(const std::string &
     ILK_ASSIGN_OR_RETURN(std::string bytes, reader.read(part.size));
     if (auto whole = checkPart(part, bytes); !whole)
       return refuse(whole.error());
-    if (auto entry = decodeEntry(bytes, part.name); !entry)
+    auto entry = decodeEntry(bytes, part.name);
+    if (!entry && entry.error().otherVersion)
+      return makeError(Code::badInput, fmt::format("expected an archive of this version of Interlock, got that of "
+                                                   "another at {} ({}): one that this version exports would do",
+                                                   file, entry.error().why));
+    if (!entry)
       return refuse(fmt::format("of its entry {}, {}", part.name, entry.error().sentence()));
     ILK_RETURN_IF_ERROR(take(part.name, bytes));
   }

@@ -128,7 +128,9 @@ TEST_P(OtherVersion, IsLeftOutOfAnArchiveAndRefusedInOne) {
   ASSERT_TRUE(writer->finish());
   auto refused = importCache(*cache, file);
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, HasSubstr("it was written by another version of Interlock"));
+  EXPECT_EQ(refused.error().code, Code::badInput);
+  EXPECT_THAT(refused.error().message, testing::AllOf(HasSubstr("expected an archive of this version of Interlock"),
+                                                      HasSubstr(GetParam().says)));
 }
 
 INSTANTIATE_TEST_SUITE_P(Cache, OtherVersion, testing::ValuesIn(versions),
