@@ -2,6 +2,7 @@
 //
 // interlock-bench-abi: what a call of the C ABI adds to the driver's own launch, with the same kernel and the same
 // arguments, in turns; and from a kernel on disk to one that is loaded on the device. See bench/README.md.
+#include "bench/common/Options.h"
 #include "bench/common/Report.h"
 #include "runtime/CApi/Handles.h"
 #include "runtime/Cache/KernelCache.h"
@@ -9,7 +10,6 @@
 #include "runtime/Driver/ForwardingDriver.h"
 #include "runtime/Ops/Enumerate.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <chrono>
@@ -25,8 +25,7 @@ namespace {
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
-struct Flags {
-  std::string device = "cuda", compiler, commit, output;
+struct Flags : bench::DeviceOptions, bench::ReportOptions {
   uint32_t runs = 21, calls = 200, tokens = 16, loads = 50;
 };
 
@@ -125,17 +124,6 @@ public:
 private:
   Recorder &recorded;
 };
-
-Result<std::unique_ptr<Driver>> openDevice(const std::string &device, bool keepModules) {
-  ModuleLimits modules;
-  if (!keepModules)
-    modules.count = 0; // each load is a real one
-  if (device == "cuda")
-    return openCuda(modules);
-  if (device == "emulator")
-    return openEmulator({.modules = modules});
-  return makeError(Code::badInput, fmt::format("expected --device cuda or emulator, got '{}'", device));
-}
 
 /// A folder of its own that goes with the object.
 class Folder {
@@ -238,7 +226,7 @@ Status timeRaw(Raw &raw, uint32_t calls, std::vector<double> &each) {
 
 /// Medians of the calls of each run, in turns.
 Result<json> compareCalls(const Flags &flags, const std::string &folder, KernelSpec &spec) {
-  ILK_ASSIGN_OR_RETURN(std::unique_ptr<Driver> device, openDevice(flags.device, /*keepModules=*/true));
+  ILK_ASSIGN_OR_RETURN(std::unique_ptr<Driver> device, bench::openDevice(flags, {}));
   auto recorder = std::make_shared<Recorder>(std::move(device));
   Step step;
   step.driver = new ilk_driver{recorder, recorder};
@@ -281,7 +269,8 @@ Result<json> compareCalls(const Flags &flags, const std::string &folder, KernelS
 
 /// A cache with nothing in memory, a hit on disk, and the kernel on the device.
 Result<json> measureLoads(const Flags &flags, const std::string &folder, const KernelSpec &spec) {
-  ILK_ASSIGN_OR_RETURN(std::unique_ptr<Driver> device, openDevice(flags.device, /*keepModules=*/false));
+  // None is kept, so that each load is a real one.
+  ILK_ASSIGN_OR_RETURN(std::unique_ptr<Driver> device, bench::openDevice(flags, {.modules = {.count = 0}}));
   std::vector<double> hits, loads, all;
   for (uint32_t run = 0; run <= flags.loads; ++run) {
     auto begin = Clock::now();
@@ -326,18 +315,12 @@ Status run(const Flags &flags, json report) {
 int main(int argc, char **argv) {
   Flags flags;
   CLI::App app("what the C ABI's dispatch call adds to the driver's launch, and from disk to a loaded kernel");
-  app.add_option("--device", flags.device, "cuda or emulator");
-  app.add_option("--compiler", flags.compiler, "the compiler plugin (default: as the library finds it)");
+  bench::addOptions(app, static_cast<bench::DeviceOptions &>(flags));
+  bench::addOptions(app, static_cast<bench::ReportOptions &>(flags));
   app.add_option("--runs", flags.runs, "turns of each kind of call")->check(CLI::Range(1, 100000));
   app.add_option("--calls", flags.calls, "calls in a turn: fewer than the driver queues")->check(CLI::Range(1, 1000));
   app.add_option("--loads", flags.loads, "loads of the kernel")->check(CLI::Range(1, 100000));
   app.add_option("--tokens", flags.tokens, "tokens of the rank")->check(CLI::Range(1, 65536));
-  app.add_option("--commit", flags.commit, "recorded in the report");
-  app.add_option("-o,--output", flags.output, "the report (default: standard output)");
   CLI11_PARSE(app, argc, argv);
-  Status status = run(flags, bench::newReport("abi", flags.commit, argc, argv));
-  if (status)
-    return 0;
-  fmt::print(stderr, "interlock-bench-abi: {}\n", status.error().message);
-  return status.error().code == Code::badInput ? 2 : 1;
+  return bench::finish("interlock-bench-abi", run(flags, bench::newReport("abi", flags.commit, argc, argv)));
 }

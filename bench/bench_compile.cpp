@@ -2,6 +2,7 @@
 //
 // interlock-bench-compile: from process start to PTX and to a cubin of the dispatch kernel with nothing cached, for
 // this library and for NVRTC on an equivalent CUDA C++ kernel. Every run is a process of its own. See bench/README.md.
+#include "bench/common/Options.h"
 #include "bench/common/Report.h"
 #include "interlock/operation.hpp"
 #include "runtime/Cache/KernelCache.h"
@@ -9,7 +10,6 @@
 #include "runtime/SourceJit/Nvrtc.h"
 #include "runtime/SourceJit/SourceTemplates.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <chrono>
@@ -33,8 +33,8 @@ using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 namespace fs = std::filesystem;
 
-struct Flags {
-  std::string self, child, interlock, compiler, nvrtc, target = "sm_90a", commit, output;
+struct Flags : bench::ReportOptions {
+  std::string self, child, interlock, compiler, nvrtc, target = "sm_90a";
   uint32_t runs = 10;
   bool check = false;
 };
@@ -304,15 +304,10 @@ int main(int argc, char **argv) {
   app.add_option("--target", flags.target, "the chip to generate for");
   app.add_option("--runs", flags.runs, "processes of each kind");
   app.add_flag("--check", flags.check, "only run the CUDA C++ kernels against the reference, in the emulator");
-  app.add_option("--commit", flags.commit, "recorded in the report");
-  app.add_option("-o,--output", flags.output, "the report (default: standard output)");
+  bench::addOptions(app, static_cast<bench::ReportOptions &>(flags));
   app.add_option("--child", flags.child)->group(""); // what this program starts itself with
   CLI11_PARSE(app, argc, argv);
   std::error_code error;
   flags.self = fs::canonical("/proc/self/exe", error).string();
-  Status status = run(flags, bench::newReport("compile", flags.commit, argc, argv));
-  if (status)
-    return 0;
-  fmt::print(stderr, "interlock-bench-compile: {}\n", status.error().message);
-  return status.error().code == Code::badInput ? 2 : 1;
+  return bench::finish("interlock-bench-compile", run(flags, bench::newReport("compile", flags.commit, argc, argv)));
 }

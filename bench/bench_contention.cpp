@@ -4,15 +4,14 @@
 // under a stream of matrix multiplications, launched as it needs and cooperatively, in both orders; and its bandwidth
 // against a plain kernel that moves as many bytes with as many CTAs. See bench/README.md.
 #include "bench/Kernels.h"
+#include "bench/common/Options.h"
 #include "bench/common/Report.h"
 #include "bench/gpu/Gate.h"
-#include "interlock/cache.hpp"
 #include "runtime/Ops/LocalKernel.h"
 #include "runtime/Ops/LocalWork.h"
 #include "runtime/Ops/Random.h"
 #include "runtime/Ops/TestRows.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <array>
@@ -25,13 +24,13 @@ using namespace interlock;
 namespace {
 using nlohmann::json;
 
-struct Flags {
-  std::string device = "cuda", target = "sm_90a", dtype = "bf16", commit, output, cacheDir, compiler;
-  uint32_t tokens = 4096, topk = 8, hidden = 7168, ranks = 8, ctas = 0, runs = 30, warmups = 5;
+struct Flags : bench::ChipOptions, bench::RepeatOptions, bench::ReportOptions {
+  Flags() : RepeatOptions{.runs = 30, .warmups = 5} {}
+  std::string dtype = "bf16";
+  uint32_t tokens = 4096, topk = 8, hidden = 7168, ranks = 8, ctas = 0;
   // 144 CTAs of some milliseconds, one or two on each of an H200's multiprocessors, with room for a few of ours beside
   // most of them: a kernel whose CTAs may come one by one gets on, and one that wants them all at once does not.
   uint32_t gemmSize = 768, gemmDepth = 8192, gemmShared = 112 * 1024, gemms = 20;
-  uint64_t seed = 0;
 };
 
 constexpr uint32_t gemmThreads = 256, gemmTile = 64, copyThreads = 1024, pieceBytes = 2048;
@@ -299,20 +298,11 @@ Result<int> run(Flags flags, json report) {
                      fmt::format("expected --gemm-size to be a multiple of {}, got {}", gemmTile, flags.gemmSize));
   if (flags.tokens == 0 || flags.ranks == 0 || flags.runs == 0)
     return makeError(Code::badInput, "expected --tokens, --ranks and --runs of at least 1, got 0");
-  auto driver = flags.device == "emulator" ? openEmulator({.target = flags.target}) : openCuda();
-  if (!driver)
-    return tl::unexpected(driver.error());
-  ILK_ASSIGN_OR_RETURN(DeviceInfo info, (*driver)->info(0));
-  KernelCacheConfig config;
-  config.directory = flags.cacheDir;
-  config.compilerPath = flags.compiler;
-  auto cache = openKernelCache(config);
-  report["device"] = {{"kind", (*driver)->kind()},
-                      {"name", info.name},
-                      {"target", info.target},
-                      {"multiprocessors", info.multiprocessors},
-                      {"driver_version", info.driverVersion}};
-  Bench bench(**driver, *cache, flags);
+  ILK_ASSIGN_OR_RETURN(std::unique_ptr<Driver> driver, bench::openDevice(flags, {.target = flags.target}));
+  ILK_ASSIGN_OR_RETURN(DeviceInfo info, driver->info(0));
+  auto cache = bench::openCache(flags, flags);
+  ILK_ASSIGN_OR_RETURN(report["device"], bench::describeDevice(*driver));
+  Bench bench(*driver, *cache, flags);
   ILK_RETURN_IF_ERROR(bench.open(info.target));
   ILK_ASSIGN_OR_RETURN(double gemm, bench.gemmMicroseconds());
   report["gemm"] = {{"size", flags.gemmSize},
@@ -347,30 +337,20 @@ int main(int argc, char **argv) {
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   Flags flags;
   CLI::App app("local kernels alone and under matrix multiplications, cooperative and not");
-  app.add_option("--device", flags.device, "cuda or emulator (whose times mean nothing)")
-      ->check(CLI::IsMember({"cuda", "emulator"}));
-  app.add_option("--target", flags.target, "the emulated chip");
+  bench::addOptions(app, static_cast<bench::ChipOptions &>(flags));
+  bench::addOptions(app, static_cast<bench::RepeatOptions &>(flags));
+  bench::addOptions(app, static_cast<bench::ReportOptions &>(flags));
   app.add_option("--tokens", flags.tokens, "groups: tokens that came to the rank");
   app.add_option("--topk", flags.topk, "experts per token");
   app.add_option("--ranks", flags.ranks, "ranks that the experts are spread over: one in so many is local");
   app.add_option("--hidden", flags.hidden, "elements per row");
   app.add_option("--dtype", flags.dtype, "of the rows: f32, f16 or bf16");
   app.add_option("--ctas", flags.ctas, "CTAs of each launch (default: as many as can be resident)");
-  app.add_option("--runs", flags.runs, "runs that count");
-  app.add_option("--warmups", flags.warmups, "runs before the first that counts");
   app.add_option("--gemm-size", flags.gemmSize, "rows and columns of the product");
   app.add_option("--gemm-depth", flags.gemmDepth, "length of the sums");
   app.add_option("--gemm-shared", flags.gemmShared, "bytes of shared memory that each of its CTAs takes");
   app.add_option("--gemms", flags.gemms, "multiplications that are enqueued at a time");
-  app.add_option("--seed", flags.seed, "of rows and routing");
-  app.add_option("--cache-dir", flags.cacheDir, "disk cache of kernels (default: none)");
-  app.add_option("--compiler", flags.compiler, "the compiler plugin (default: as the library finds it)");
-  app.add_option("--commit", flags.commit, "recorded in the report");
-  app.add_option("-o,--output", flags.output, "the report (default: standard output)");
   CLI11_PARSE(app, argc, argv);
-  auto code = run(flags, bench::newReport("contention", flags.commit, argc, argv));
-  if (code)
-    return *code;
-  fmt::print(stderr, "interlock-bench-contention: {}\n", code.error().message);
-  return code.error().code == Code::badInput ? 2 : 1;
+  return bench::finish("interlock-bench-contention",
+                       run(flags, bench::newReport("contention", flags.commit, argc, argv)));
 }

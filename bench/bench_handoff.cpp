@@ -2,11 +2,11 @@
 //
 // interlock-bench-handoff: the time of one hand-off from a cluster's leader to its CTAs and back, for each wait
 // strategy and release form, against the same kernel with CTA scopes (which is wrong across CTAs). See bench/README.md.
+#include "bench/common/Options.h"
 #include "bench/common/Report.h"
 #include "runtime/Cache/Compiler.h"
 #include "tests/handoff/Ring.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 using namespace interlock;
@@ -15,8 +15,7 @@ namespace {
 using handoff::RingOptions;
 using nlohmann::json;
 
-struct Flags {
-  std::string device = "cuda", target = "sm_90a", compiler, commit, output;
+struct Flags : bench::ChipOptions, bench::ReportOptions {
   std::vector<uint32_t> clusters = {1, 2, 4, 8};
   uint32_t rings = 1, iterations = 20'000, runs = 9, block = 32;
 };
@@ -93,18 +92,16 @@ Result<json> measure(Driver &driver, const Flags &flags, uint32_t cluster) {
 }
 
 Result<int> run(Flags flags, json report) {
-  auto driver = flags.device == "emulator" ? openEmulator({.target = flags.target}) : openCuda();
-  if (!driver)
-    return tl::unexpected(driver.error());
-  ILK_ASSIGN_OR_RETURN(DeviceInfo info, (*driver)->info(0));
+  ILK_ASSIGN_OR_RETURN(std::unique_ptr<Driver> driver, bench::openDevice(flags, {.target = flags.target}));
+  ILK_ASSIGN_OR_RETURN(DeviceInfo info, driver->info(0));
   flags.target = info.target;
-  report["device"] = {{"kind", (*driver)->kind()}, {"name", info.name}, {"driver_version", info.driverVersion}};
+  report["device"] = {{"kind", driver->kind()}, {"name", info.name}, {"driver_version", info.driverVersion}};
   report["rings"] = flags.rings;
   report["iterations"] = flags.iterations;
   report["block_threads"] = flags.block;
   report["cases"] = json::array();
   for (uint32_t cluster : flags.clusters) {
-    ILK_ASSIGN_OR_RETURN(json one, measure(**driver, flags, cluster));
+    ILK_ASSIGN_OR_RETURN(json one, measure(*driver, flags, cluster));
     report["cases"].push_back(std::move(one));
   }
   ILK_RETURN_IF_ERROR(bench::writeReport(report, flags.output));
@@ -115,21 +112,13 @@ Result<int> run(Flags flags, json report) {
 int main(int argc, char **argv) {
   Flags flags;
   CLI::App app("time of one hand-off between the CTAs of a cluster");
-  app.add_option("--device", flags.device, "cuda or emulator (whose times mean nothing)")
-      ->check(CLI::IsMember({"cuda", "emulator"}));
-  app.add_option("--target", flags.target, "the emulated chip");
+  bench::addOptions(app, static_cast<bench::ChipOptions &>(flags));
+  bench::addOptions(app, static_cast<bench::ReportOptions &>(flags));
   app.add_option("--clusters", flags.clusters, "list: CTAs per cluster")->delimiter(',');
   app.add_option("--rings", flags.rings, "clusters side by side, a ring each");
   app.add_option("--iterations", flags.iterations, "hand-offs of a launch");
   app.add_option("--block", flags.block, "threads per CTA");
   app.add_option("--runs", flags.runs, "launches that count, after one that does not");
-  app.add_option("--compiler", flags.compiler, "the compiler plugin (default: as the library finds it)");
-  app.add_option("--commit", flags.commit, "recorded in the report");
-  app.add_option("-o,--output", flags.output, "the report (default: standard output)");
   CLI11_PARSE(app, argc, argv);
-  auto code = run(flags, bench::newReport("handoff", flags.commit, argc, argv));
-  if (code)
-    return *code;
-  fmt::print(stderr, "interlock-bench-handoff: {}\n", code.error().message);
-  return code.error().code == Code::badInput ? 2 : 1;
+  return bench::finish("interlock-bench-handoff", run(flags, bench::newReport("handoff", flags.commit, argc, argv)));
 }

@@ -2,9 +2,9 @@
 //
 // interlock-bench-lint: time and memory of scope-lint by the size of the PTX, for many kernels, for one huge one, and
 // for loops in loops. See bench/README.md.
+#include "bench/common/Options.h"
 #include "bench/common/Report.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <fcntl.h>
@@ -134,8 +134,8 @@ Cost measure(const std::string &program, const std::string &file) {
           WIFEXITED(status) ? WEXITSTATUS(status) : 128};
 }
 
-struct Flags {
-  std::string lint, commit, output;
+struct Flags : bench::ReportOptions {
+  std::string lint;
   std::vector<double> megabytes = {1, 3, 10, 30};
   uint32_t runs = 5;
 };
@@ -181,12 +181,7 @@ int main(int argc, char **argv) {
   app.add_option("--lint", flags.lint, "the program (default: beside this one)");
   app.add_option("--megabytes", flags.megabytes, "sizes of PTX")->delimiter(',');
   app.add_option("--runs", flags.runs, "runs of each size");
-  app.add_option("--commit", flags.commit, "recorded in the report");
-  app.add_option("-o,--output", flags.output, "the report (default: standard output)");
+  bench::addOptions(app, static_cast<bench::ReportOptions &>(flags));
   CLI11_PARSE(app, argc, argv);
-  Status status = run(flags, bench::newReport("lint", flags.commit, argc, argv));
-  if (status)
-    return 0;
-  fmt::print(stderr, "interlock-bench-lint: {}\n", status.error().message);
-  return 2;
+  return bench::finish("interlock-bench-lint", run(flags, bench::newReport("lint", flags.commit, argc, argv)));
 }

@@ -3,11 +3,9 @@
 // interlock-bench-two: dispatch and combine of two ranks on two GPUs, with the ceilings of the link beside them in one
 // run. See bench/README.md.
 #include "bench/common/Report.h"
-#include "bench/gpu/Case.h"
+#include "bench/gpu/CaseFlags.h"
 #include "bench/two/Link.h"
-#include "interlock/cache.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +15,6 @@ using namespace interlock;
 
 namespace {
 using nlohmann::json;
-using Numbers = std::vector<uint32_t>;
 
 /// One value of each list.
 struct Point {
@@ -25,11 +22,15 @@ struct Point {
   LaunchGeometry geometry;
 };
 
-struct Flags {
-  std::string device = "cuda", model = "deepseek-v3", schedule = "grid_stride", commit, output, cacheDir, compiler;
-  Numbers tokens = {128, 512, 2048, 8192}, ctas = {8, 12, 16, 32, 64, 132}, block = {0}, tile = {0};
-  uint32_t ranks = 2, hidden = 0, warmups = 3, runs = 11, chain = 20, timeoutMs = 2'000;
-  uint64_t linkBytes = uint64_t(256) << 20, seed = 0;
+struct Flags : bench::CaseFlags, bench::DeviceOptions {
+  Flags() {
+    runs = 11;
+    warmups = 3;
+    tokens = {128, 512, 2048, 8192};
+    ctas = {8, 12, 16, 32, 64, 132};
+  }
+  uint32_t ranks = 2, chain = 20;
+  uint64_t linkBytes = uint64_t(256) << 20;
 };
 
 std::vector<Point> pointsOf(const Flags &flags) {
@@ -42,38 +43,12 @@ std::vector<Point> pointsOf(const Flags &flags) {
   return points;
 }
 
-Result<bench::CaseOptions> caseOf(const Flags &flags, uint32_t tokens, const LaunchGeometry &geometry) {
-  bench::CaseOptions options;
-  ILK_ASSIGN_OR_RETURN(ModelPreset model, findModel(flags.model));
-  options.layer.ranks = flags.ranks;
-  options.layer.experts = model.experts;
-  options.layer.topk = model.topk;
-  options.layer.hidden = flags.hidden ? flags.hidden : model.hidden;
-  options.layer.maxTokens = tokens;
-  ILK_ASSIGN_OR_RETURN(options.operation.schedule, parseSchedule(flags.schedule));
-  options.operation.dispatch = options.operation.combine = geometry;
-  options.operation.timeoutNs = uint64_t(flags.timeoutMs) * 1'000'000;
-  options.warmups = flags.warmups;
-  options.runs = flags.runs;
-  options.seed = flags.seed;
+Result<bench::CaseOptions> caseOf(const Flags &flags, const Point &point) {
+  ILK_ASSIGN_OR_RETURN(bench::CaseOptions options, flags.caseOf(flags.ranks, point.tokens, point.geometry));
   options.copies = false;
   options.eager = true;
   options.chain = flags.chain;
   return options;
-}
-
-Result<std::unique_ptr<Driver>> openDriver(const Flags &flags) {
-  if (flags.device == "emulator") {
-    EmulatorOptions options;
-    options.devices = 2;
-    return openEmulator(options);
-  }
-  if (flags.device != "cuda")
-    return makeError(Code::badInput, fmt::format("expected --device cuda or emulator, got '{}'", flags.device));
-  ILK_ASSIGN_OR_RETURN(std::unique_ptr<Driver> driver, openCuda());
-  if (driver->deviceCount() < 2)
-    return makeError(Code::notFound, "expected two GPUs that reach each other, found one");
-  return driver;
 }
 
 /// The best figure of one ceiling kernel, over grids of at most `ctas`.
@@ -126,18 +101,12 @@ void printLink(const json &link) {
 }
 
 Result<int> run(const Flags &flags, json report) {
-  ILK_ASSIGN_OR_RETURN(std::unique_ptr<Driver> driver, openDriver(flags));
-  ILK_ASSIGN_OR_RETURN(DeviceInfo info, driver->info(0));
-  KernelCacheConfig config;
-  config.directory = flags.cacheDir;
-  config.compilerPath = flags.compiler;
-  auto cache = openKernelCache(config);
-  report["device"] = {{"kind", driver->kind()},
-                      {"name", info.name},
-                      {"devices", driver->deviceCount()},
-                      {"target", info.target},
-                      {"multiprocessors", info.multiprocessors},
-                      {"driver_version", info.driverVersion}};
+  ILK_ASSIGN_OR_RETURN(std::unique_ptr<Driver> driver, bench::openDevice(flags, {.devices = 2}));
+  if (driver->deviceCount() < 2)
+    return makeError(Code::notFound, "expected two GPUs that reach each other, found one");
+  auto cache = bench::openCache(flags, flags);
+  ILK_ASSIGN_OR_RETURN(report["device"], bench::describeDevice(*driver));
+  report["device"]["devices"] = driver->deviceCount();
   bench::LinkOptions link;
   link.ctas = flags.ctas;
   link.bytes = flags.linkBytes;
@@ -147,7 +116,7 @@ Result<int> run(const Flags &flags, json report) {
   report["cases"] = json::array();
   int failures = 0;
   for (const Point &point : pointsOf(flags)) {
-    ILK_ASSIGN_OR_RETURN(bench::CaseOptions options, caseOf(flags, point.tokens, point.geometry));
+    ILK_ASSIGN_OR_RETURN(bench::CaseOptions options, caseOf(flags, point));
     auto measured = bench::measureCase(*driver, *cache, options);
     if (measured) {
       for (const char *phase : {"dispatch", "combine"}) {
@@ -182,29 +151,12 @@ int main(int argc, char **argv) {
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   Flags flags;
   CLI::App app("dispatch and combine of two ranks on two GPUs, and the ceilings of the link between them");
-  app.add_option("--device", flags.device, "cuda or emulator (whose times mean nothing)");
-  app.add_option("--model", flags.model, "preset for hidden, experts and top-k");
+  bench::addOptions(app, static_cast<bench::DeviceOptions &>(flags));
+  bench::addOptions(app, static_cast<bench::CaseFlags &>(flags));
   app.add_option("--ranks", flags.ranks, "ranks, on the devices in turns");
-  app.add_option("--hidden", flags.hidden, "elements per row, in place of the model's");
-  app.add_option("--tokens", flags.tokens, "list: tokens per rank")->delimiter(',');
   app.add_option("--ctas", flags.ctas, "list: CTAs of each launch, of the ceilings too")->delimiter(',');
-  app.add_option("--block", flags.block, "list: threads per CTA, 0 for the default")->delimiter(',');
-  app.add_option("--tile", flags.tile, "list: tokens per tile, 0 for the default")->delimiter(',');
-  app.add_option("--schedule", flags.schedule, "grid_stride or claimed");
   app.add_option("--link-bytes", flags.linkBytes, "that the ceilings move in one direction");
-  app.add_option("--warmups", flags.warmups, "runs before the first that counts");
-  app.add_option("--runs", flags.runs, "runs that count");
   app.add_option("--chain", flags.chain, "kernels in a row in one graph");
-  app.add_option("--seed", flags.seed, "of rows and routing");
-  app.add_option("--timeout-ms", flags.timeoutMs, "bound of every wait in a kernel");
-  app.add_option("--cache-dir", flags.cacheDir, "disk cache of kernels (default: none)");
-  app.add_option("--compiler", flags.compiler, "the compiler plugin (default: as the library finds it)");
-  app.add_option("--commit", flags.commit, "recorded in the report");
-  app.add_option("-o,--output", flags.output, "the report (default: standard output)");
   CLI11_PARSE(app, argc, argv);
-  auto code = run(flags, bench::newReport("two_gpus", flags.commit, argc, argv));
-  if (code)
-    return *code;
-  fmt::print(stderr, "interlock-bench-two: {}\n", code.error().message);
-  return code.error().code == Code::badInput ? 2 : 1;
+  return bench::finish("interlock-bench-two", run(flags, bench::newReport("two_gpus", flags.commit, argc, argv)));
 }

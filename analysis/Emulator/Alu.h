@@ -69,6 +69,16 @@ tl::expected<Op, std::string> resolveCompare(const ptx::Instruction &in);
 tl::expected<Op, std::string> resolveFloat(const ptx::Instruction &in);
 tl::expected<Op, std::string> resolveConvert(const ptx::Instruction &in);
 
+/// A row of a table of opcodes.
+template <typename T> using Named = std::pair<std::string_view, T>;
+/// What stands under a name, or null. Tables are so short that looking at each row is as fast as anything.
+template <typename T, size_t rows> const T *rowOf(const Named<T> (&table)[rows], std::string_view name) {
+  for (const auto &[each, value] : table)
+    if (each == name)
+      return &value;
+  return nullptr;
+}
+
 /// The sentence about an instruction that is not known.
 tl::unexpected<std::string> unknownInstruction(const ptx::Instruction &in);
 /// True if every modifier names a type or is one of these.

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <unordered_map>
 
 namespace interlock::emu::alu {
 namespace {
@@ -263,7 +262,7 @@ uint8_t permuteMode(const ptx::Instruction &in) {
 
 tl::expected<Op, std::string> resolveBits(const ptx::Instruction &in) {
   constexpr uint8_t any = bits16 | bits32 | bits64, large = bits32 | bits64;
-  static const std::unordered_map<std::string_view, Entry> table = {
+  static constexpr Named<Entry> table[] = {
       {"and", {bitAnd, any | bits1}},
       {"or", {bitOr, any | bits1}},
       {"xor", {bitXor, any | bits1}},
@@ -284,15 +283,15 @@ tl::expected<Op, std::string> resolveBits(const ptx::Instruction &in) {
       {"szext", {extendFrom, bits32 | signedOnes}},
       {"bmsk", {makeMask, bits32}},
   };
-  auto found = table.find(in.opcode);
-  if (found == table.end())
+  const Entry *entry = rowOf(table, in.opcode);
+  if (!entry)
     return Op{};
   Op op;
   op.type = in.type();
   op.bits = uint8_t(ptx::bitWidth(op.type));
   op.isSigned = ptx::isSigned(op.type);
-  op.eval = found->second.eval;
-  bool known = hasType(op, found->second.types), wrap = in.has("wrap");
+  op.eval = entry->eval;
+  bool known = hasType(op, entry->types), wrap = in.has("wrap");
   if (in.opcode == "shf") {
     known = known && hasOnly(in, {"l", "r", "wrap", "clamp"}) && in.has("l") != in.has("r") && wrap != in.has("clamp");
     op.sub = uint8_t((in.has("r") ? 1 : 0) | (wrap ? 2 : 0));

@@ -8,7 +8,6 @@
 #include "analysis/Emulator/AluFloat.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 namespace interlock::emu::alu {
 namespace {
@@ -254,7 +253,7 @@ double computeOdd(const Op &op, double a, double b, double c) {
 }
 
 tl::expected<Op, std::string> resolveFloat(const ptx::Instruction &in) {
-  static const std::unordered_map<std::string_view, Do> table = {
+  static constexpr Named<Do> table[] = {
       {"add", Do::add}, {"sub", Do::sub}, {"mul", Do::mul},   {"fma", Do::fma},          {"mad", Do::fma},
       {"div", Do::div}, {"rcp", Do::rcp}, {"sqrt", Do::sqrt}, {"rsqrt", Do::rsqrt},      {"neg", Do::neg},
       {"abs", Do::abs}, {"min", Do::min}, {"max", Do::max},   {"sin", Do::sin},          {"cos", Do::cos},
@@ -266,10 +265,10 @@ tl::expected<Op, std::string> resolveFloat(const ptx::Instruction &in) {
   op.bits = uint8_t(ptx::bitWidth(op.type));
   if (in.opcode == "testp")
     return resolveTestp(in, op);
-  auto found = table.find(in.opcode);
-  if (found == table.end())
+  const Do *found = rowOf(table, in.opcode);
+  if (!found)
     return Op{};
-  Do what = found->second;
+  Do what = *found;
   op.sub = uint8_t(what);
   op.ftz = in.has("ftz");
   op.saturate = in.has("sat");

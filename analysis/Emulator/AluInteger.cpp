@@ -4,7 +4,6 @@
 #include "analysis/Emulator/Alu.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 namespace interlock::emu::alu {
 namespace {
@@ -222,7 +221,7 @@ using Picker = EvalFn (*)(ptx::Type);
 } // namespace
 
 tl::expected<Op, std::string> resolveInteger(const ptx::Instruction &in) {
-  static const std::unordered_map<std::string_view, Picker> pickers = {
+  static constexpr Named<Picker> pickers[] = {
       {"add", pickType<MakeAdd>}, {"sub", pickType<MakeSub>}, {"div", pickType<MakeDiv>},
       {"rem", pickType<MakeRem>}, {"min", pickType<MakeMin>}, {"max", pickType<MakeMax>},
       {"neg", pickType<MakeNeg>}, {"abs", pickType<MakeAbs>}, {"sad", pickType<MakeSad>}};
@@ -249,7 +248,7 @@ tl::expected<Op, std::string> resolveInteger(const ptx::Instruction &in) {
   if (ptx::isFloat(op.type) || op.type == Type::none)
     return Op{};
   bool mul = in.opcode == "mul", mad = in.opcode == "mad";
-  auto found = pickers.find(in.opcode);
+  const Picker *found = rowOf(pickers, in.opcode);
   if (in.opcode == "mul24" || in.opcode == "mad24") {
     bool add = in.opcode == "mad24", known = op.type == Type::u32 || op.type == Type::s32;
     known = known && in.has("lo") != in.has("hi") && hasOnly(in, {"lo", "hi", "sat"}) &&
@@ -266,7 +265,7 @@ tl::expected<Op, std::string> resolveInteger(const ptx::Instruction &in) {
       op.eval = packed;
     return known ? done() : Op{};
   }
-  if (!mul && !mad && found == pickers.end())
+  if (!mul && !mad && !found)
     return Op{};
   if (op.saturate) {
     op.sub = in.opcode == "add" ? 0 : in.opcode == "sub" ? 1 : 2;
@@ -283,7 +282,7 @@ tl::expected<Op, std::string> resolveInteger(const ptx::Instruction &in) {
   }
   if (op.relu ? op.type == Type::s32 && hasOnly(in, {"relu"}) : hasOnly(in, {})) {
     Picker relu = in.opcode == "min" ? pickType<MakeReluMin> : in.opcode == "max" ? pickType<MakeReluMax> : nullptr;
-    Picker pick = op.relu ? relu : found->second;
+    Picker pick = op.relu ? relu : *found;
     op.eval = pick ? pick(op.type) : nullptr;
   }
   return done();

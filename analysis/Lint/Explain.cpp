@@ -27,10 +27,10 @@ std::string rulePage(const scope::Rule &rule) {
                                  scope::documentOf(rule.language), rule.section, rule.explanation);
   if (rule.strict)
     page += "`sync-verify-scopes` judges by it always, `scope-lint` with `--strict`.\n\n";
-  page += fmt::format("## Flagged\n\n{}\n## Not flagged\n\n{}", block(rule.flagged), block(rule.clean));
-  if (!rule.flaggedMlir.empty())
+  page += fmt::format("## Flagged\n\n{}\n## Not flagged\n\n{}", block(rule.flagged()), block(rule.clean()));
+  if (!rule.flaggedMlir().empty())
     page += fmt::format("\n## In the dialects, flagged\n\n{}\n## In the dialects, not flagged\n\n{}",
-                        block(rule.flaggedMlir), block(rule.cleanMlir));
+                        block(rule.flaggedMlir()), block(rule.cleanMlir()));
   return page;
 }
 

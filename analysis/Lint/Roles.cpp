@@ -17,6 +17,11 @@ using scope::Actor;
 using scope::electedLane;
 
 constexpr uint32_t warpWidth = 32;
+constexpr std::pair<std::string_view, scope::CtaNumber> ctaNumbers[] = {
+    {"cluster_ctarank", scope::CtaNumber::clusterCtarank},
+    {"ctaid", scope::CtaNumber::ctaid},
+    {"cluster_ctaid", scope::CtaNumber::clusterCtaid},
+    {"clusterid", scope::CtaNumber::clusterid}};
 
 /// A thread, a warp or a lane that an actor is not.
 struct Exclusion {
@@ -168,16 +173,11 @@ bool RoleFinder::compareValues(Role &role, const Value &a, int64_t constant, boo
   if (s.kind != SymbolKind::special)
     return false;
   uint32_t number = uint32_t(constant - a.constant);
-  bool cta = s.special == "cluster_ctarank" || s.special == "ctaid" || s.special == "cluster_ctaid" ||
-             s.special == "clusterid";
-  if (cta) {
-    Actor &actor = role.actor;
-    if (actor.ctas == Actor::Ctas::all || equal) {
-      actor.ctas = equal ? Actor::Ctas::only : Actor::Ctas::except;
-      actor.cta = number + (s.special == "cluster_ctarank" ? 0 : 64 * uint32_t(s.special.size()));
+  for (auto [name, by] : ctaNumbers)
+    if (s.special == name) {
+      narrowCta(role.actor, by, number, equal);
+      return true;
     }
-    return true;
-  }
   bool tid = s.isThread() && !manyDimensions;
   if (!tid && s.special != "laneid" && s.special != "warp")
     return false;

@@ -33,6 +33,13 @@ void narrow(Actor &actor, Threads threads, uint32_t number, uint32_t warpWidth) 
   }
 }
 
+void narrowCta(Actor &actor, CtaNumber by, uint32_t number, bool equal) {
+  if (actor.ctas != Actor::Ctas::all && !equal)
+    return;
+  actor.ctas = equal ? Actor::Ctas::only : Actor::Ctas::except;
+  actor.cta = number << 2 | uint32_t(by);
+}
+
 std::optional<uint32_t> threadOf(const Actor &actor) {
   auto number = numberOf(actor, Threads::one);
   return number && *number < firstElected ? number : std::nullopt;

@@ -13,6 +13,10 @@ constexpr uint32_t electedLane = 0xe0;
 
 /// What is known of the actor already and that it is this thread, of this warp, or on this lane.
 void narrow(Actor &actor, Actor::Threads threads, uint32_t number, uint32_t warpWidth);
+/// What numbers CTAs: PTX's special registers, whose numbers do not compare with each other.
+enum class CtaNumber : uint8_t { clusterCtarank, ctaid, clusterCtaid, clusterid };
+/// What is known of the actor already and that its CTA has this number, or has not. One number is all that is kept.
+void narrowCta(Actor &actor, CtaNumber by, uint32_t number, bool equal);
 /// The number of the one thread in its CTA, where it is known.
 std::optional<uint32_t> threadOf(const Actor &actor);
 /// The one warp that all of the actor's threads are in, where it is known.

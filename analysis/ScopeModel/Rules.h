@@ -18,14 +18,19 @@ std::string_view documentOf(Language language);
 struct Rule {
   std::string_view id; ///< "SL01"
   Language language;
-  Severity severity;                       ///< of the plain case; a finding may be graver or milder and then says why
-  std::string_view title;                  ///< "release too narrow"
-  std::string_view section;                ///< title of the section of the document that demands it
-  std::string_view explanation;            ///< some sentences: what is ordered by what, and why the flagged form is not
-  std::string_view flagged;                ///< a whole text that this rule flags
-  std::string_view clean;                  ///< its nearest twin that is right
-  bool strict = false;                     ///< of a foreign text it is judged on demand only (Program::strict)
-  std::string_view flaggedMlir, cleanMlir; ///< the same in the dialects, where the text cannot show it; or empty
+  Severity severity;            ///< of the plain case; a finding may be graver or milder and then says why
+  std::string_view title;       ///< "release too narrow"
+  std::string_view section;     ///< title of the section of the document that demands it
+  std::string_view explanation; ///< some sentences: what is ordered by what, and why the flagged form is not
+  bool strict = false;          ///< of a foreign text it is judged on demand only (Program::strict)
+
+  /// A whole text that this rule flags.
+  std::string_view flagged() const;
+  /// Its nearest twin that is right.
+  std::string_view clean() const;
+  /// The same in the dialects, where the text cannot show it; or empty.
+  std::string_view flaggedMlir() const;
+  std::string_view cleanMlir() const;
 };
 
 /// All rules: those of PTX by id, then those of AMDGCN.

@@ -51,11 +51,8 @@ public:
 private:
   bool identity(Actor &actor, Operation *of, uint64_t which, bool equal) const {
     if (isa_and_nonnull<ep::ClusterRankOp, ep::CtaIdOp>(of)) {
-      if (actor.ctas == Actor::Ctas::all || equal) {
-        actor.ctas = equal ? Actor::Ctas::only : Actor::Ctas::except;
-        // A CTA of the grid and one of the cluster with the same number are not one and the same.
-        actor.cta = uint32_t(which) + (isa<ep::CtaIdOp>(of) ? 64 : 0);
-      }
+      narrowCta(actor, isa<ep::CtaIdOp>(of) ? scope::CtaNumber::ctaid : scope::CtaNumber::clusterCtarank,
+                uint32_t(which), equal);
       return true;
     }
     if (!equal)

@@ -21,35 +21,33 @@ constexpr uint64_t manifestLimit = uint64_t(256) << 20, entryLimit = uint64_t(25
 /// Compilers of sources, whose identities travel beside the plugin's.
 constexpr const char *sourceToolchains[] = {"cuda", "hip"};
 
-/// Why an entry is not what its name says; empty if it is.
-std::string problemOf(const std::string &key, std::string_view bytes) {
-  auto entry = decodeEntry(bytes);
-  if (!entry)
-    return "it is damaged: " + entry.error();
-  auto right = entry->key();
-  if (!right)
-    return right.error().message;
-  return *right == key ? "" : "its name is not the key of what is in it";
-}
-
 /// Describes the entries that are whole, in the order of their names.
 nlohmann::json describe(const DiskStore &store, ArchiveReport &report) {
   std::vector<StoredEntry> entries = store.list();
   std::sort(entries.begin(), entries.end(), [](const auto &a, const auto &b) { return a.key < b.key; });
   nlohmann::json parts = nlohmann::json::array();
+  size_t ofOtherVersions = 0;
   for (const StoredEntry &entry : entries) {
     auto bytes = store.read(entry.key);
     if (!bytes && bytes.error().absent)
       continue; // evicted meanwhile
-    std::string problem = bytes ? problemOf(entry.key, *bytes) : bytes.error().why;
-    if (!problem.empty()) {
-      report.problems.push_back(fmt::format("{} was left out: {}", entry.key, problem));
+    auto decoded = decodeEntry(bytes.value_or(""), entry.key);
+    if (!decoded && decoded.error().otherVersion) {
+      ++ofOtherVersions;
+      continue;
+    }
+    if (!decoded) {
+      report.problems.push_back(
+          fmt::format("{} was left out: {}", entry.key, bytes ? decoded.error().sentence() : bytes.error().why));
       continue;
     }
     parts.push_back(describePart(entry.key, *bytes));
     ++report.entries;
     report.bytes += bytes->size();
   }
+  if (ofOtherVersions)
+    report.problems.push_back(
+        fmt::format("entries that another version of Interlock wrote were left out: {}", ofOtherVersions));
   return parts;
 }
 
@@ -63,6 +61,8 @@ template <typename Take> Result<nlohmann::json> forEachEntry(const std::string &
   auto head = decodeHead(archiveKind, headBytes);
   if (!head)
     return refuse(head.error());
+  if (auto ours = checkVersion(archiveKind, *head); !ours)
+    return refuse(ours.error());
   if (head->manifestSize > manifestLimit)
     return refuse(fmt::format("its manifest would have {} bytes", head->manifestSize));
   ILK_ASSIGN_OR_RETURN(std::string manifestBytes, reader.read(head->manifestSize));
@@ -80,8 +80,13 @@ template <typename Take> Result<nlohmann::json> forEachEntry(const std::string &
     ILK_ASSIGN_OR_RETURN(std::string bytes, reader.read(part.size));
     if (auto whole = checkPart(part, bytes); !whole)
       return refuse(whole.error());
-    if (std::string problem = problemOf(part.name, bytes); !problem.empty())
-      return refuse(fmt::format("of its entry {}, {}", part.name, problem));
+    auto entry = decodeEntry(bytes, part.name);
+    if (!entry && entry.error().otherVersion)
+      return makeError(Code::badInput, fmt::format("expected an archive of this version of Interlock, got that of "
+                                                   "another at {} ({}): one that this version exports would do",
+                                                   file, entry.error().why));
+    if (!entry)
+      return refuse(fmt::format("of its entry {}, {}", part.name, entry.error().sentence()));
     ILK_RETURN_IF_ERROR(take(part.name, bytes));
   }
   ILK_ASSIGN_OR_RETURN(bool end, reader.atEnd());

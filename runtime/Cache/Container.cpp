@@ -40,10 +40,14 @@ std::string encodeManifest(const ContainerKind &kind, const nlohmann::json &mani
 Decoded<ContainerHead> decodeHead(const ContainerKind &kind, std::string_view bytes) {
   if (bytes.size() < containerHeadSize || bytes.substr(0, kind.magic.size()) != kind.magic)
     return Refusal("it does not begin as it should");
-  uint64_t version = getInteger(bytes, 8, 4);
-  if (version != kind.version)
-    return Refusal(fmt::format("it has format {} and not {}", version, kind.version));
-  return ContainerHead{getInteger(bytes, 12, 8), std::string(bytes.substr(20, 64))};
+  return ContainerHead{static_cast<uint32_t>(getInteger(bytes, 8, 4)), getInteger(bytes, 12, 8),
+                       std::string(bytes.substr(20, 64))};
+}
+
+Decoded<void> checkVersion(const ContainerKind &kind, const ContainerHead &head) {
+  if (head.version != kind.version)
+    return Refusal(fmt::format("it has format {} and not {}", head.version, kind.version));
+  return {};
 }
 
 Decoded<nlohmann::json> decodeManifest(const ContainerHead &head, std::string_view bytes) {

@@ -9,6 +9,9 @@
 //   64 bytes  SHA-256 of the manifest, hexadecimal
 //   manifest  a JSON object; its `parts` are objects of `name`, `size` and `sha256`
 //   parts     as many bytes as the manifest says, and nothing behind them
+//
+// Every version keeps to this, so that damage can be told from what another version wrote; what differs is what a
+// manifest says.
 #pragma once
 
 #include "interlock/status.hpp"
@@ -33,6 +36,7 @@ constexpr size_t containerHeadSize = 8 + 4 + 8 + 64;
 template <typename T> using Decoded = tl::expected<T, std::string>;
 
 struct ContainerHead {
+  uint32_t version = 0;
   uint64_t manifestSize = 0;
   std::string manifestDigest;
 };
@@ -48,8 +52,10 @@ nlohmann::json describePart(std::string_view name, std::string_view bytes);
 /// The head and the manifest: what stands before the parts.
 std::string encodeManifest(const ContainerKind &kind, const nlohmann::json &manifest);
 
-/// Reads the first containerHeadSize bytes.
+/// Reads the first containerHeadSize bytes, of whatever version.
 Decoded<ContainerHead> decodeHead(const ContainerKind &kind, std::string_view bytes);
+/// Refuses what another version wrote.
+Decoded<void> checkVersion(const ContainerKind &kind, const ContainerHead &head);
 /// The manifest, if these are the bytes that the head speaks of.
 Decoded<nlohmann::json> decodeManifest(const ContainerHead &head, std::string_view bytes);
 /// The manifest's list of parts, in the order of their bytes.

@@ -163,11 +163,14 @@ KernelCache::State::OnDisk KernelCache::State::load(const Wanted &wanted, const 
     return OnDisk{nullptr, fmt::format("the cached entry is damaged and is replaced: {}", why), true};
   };
   auto entry = decodeEntry(*bytes);
+  if (!entry && entry.error().otherVersion)
+    return {nullptr, fmt::format("the cached entry was written by another version of Interlock and is replaced: {}",
+                                 entry.error().why)};
   if (!entry)
-    return damaged(entry.error());
+    return damaged(entry.error().why);
   if (!wanted.isMade(entry->artifact))
     return damaged(wanted.source ? "it is of another source" : "it is of another spec");
-  if (entry->key() != key)
+  if (entry->key != key)
     return damaged("it was made by another compiler than its name says");
   return {std::make_shared<const Artifact>(std::move(entry->artifact)), {}};
 }

@@ -9,7 +9,7 @@ namespace interlock {
 namespace {
 
 /// So that a change of what an entry means is another key.
-constexpr const char *keyVersion = "interlock-key-1";
+constexpr const char *keyVersion = "interlock-key-2";
 
 std::string featuresOf(const TargetInfo &t) {
   return fmt::format("{} {} cc={} warp={} ptx={} clusters={} async={} restricted={} shared={} remote={} features={} "
@@ -25,7 +25,13 @@ std::string cacheKey(const KernelSpec &spec, const TargetInfo &target, const std
 }
 
 std::string cacheKey(const std::string &form, const TargetInfo &target, const std::string &identity) {
-  std::string fields[] = {keyVersion, form, featuresOf(target), identity};
+  return cacheKey(keyParts(form, target), identity);
+}
+
+KeyParts keyParts(const std::string &form, const TargetInfo &target) { return {keyVersion, form, featuresOf(target)}; }
+
+std::string cacheKey(const KeyParts &parts, const std::string &identity) {
+  const std::string fields[] = {parts.version, parts.form, parts.features, identity};
   return digestOfFields(fields);
 }
 

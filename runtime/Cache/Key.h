@@ -16,6 +16,14 @@ std::string cacheKey(const KernelSpec &spec, const TargetInfo &target, const std
 /// The same of whatever has a canonical form. A spec's form begins otherwise than a source's, so they cannot meet.
 std::string cacheKey(const std::string &form, const TargetInfo &target, const std::string &identity);
 
+/// What a key is made of beside the identity and what has the form. An entry holds them, so that its name can be
+/// checked whoever wrote it.
+struct KeyParts {
+  std::string version, form, features;
+};
+KeyParts keyParts(const std::string &form, const TargetInfo &target);
+std::string cacheKey(const KeyParts &parts, const std::string &identity);
+
 /// Whether a text could be a key: 64 lower-case hexadecimal digits. What is not is never made part of a path.
 bool isKey(std::string_view text);
 

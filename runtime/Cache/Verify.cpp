@@ -18,14 +18,11 @@ VerifiedFile verify(const DiskStore &store, const fs::path &path) {
   auto bytes = store.read(key);
   if (!bytes)
     return {path, bytes.error().absent ? "" : "it cannot be read: " + bytes.error().why};
-  auto entry = decodeEntry(*bytes);
+  auto entry = decodeEntry(*bytes, key);
+  if (!entry && entry.error().otherVersion)
+    return {.path = path, .problem = "", .otherVersion = true};
   if (!entry)
-    return {path, "it is damaged: " + entry.error()};
-  auto right = entry->key();
-  if (!right)
-    return {path, right.error().message};
-  if (*right != key)
-    return {path, "its name is not the key of what is in it"};
+    return {path, entry.error().sentence()};
   return {path, "", entry->identity == store.readToolchain(entry->toolchain()).value_or("")};
 }
 

@@ -14,8 +14,9 @@ namespace interlock {
 /// Something below the folder of entries, and what is wrong with it.
 struct VerifiedFile {
   std::filesystem::path path;
-  std::string problem;      ///< empty if it is a whole entry under its right name
-  bool ofToolchain = false; ///< it was made by the compiler that last wrote here
+  std::string problem;       ///< empty if it is a whole entry under its right name
+  bool ofToolchain = false;  ///< it was made by the compiler that last wrote here
+  bool otherVersion = false; ///< another version of this library wrote it, and this one never looks it up
 };
 
 /// Reads every entry with all its digests, and names what is no entry too. Others may write meanwhile.

@@ -6,6 +6,7 @@
 // `result` (hiprtc's, 0 is success), `log`, `entry` (the kernel's name in the code object), `code` (bytes); or `load`
 // (string): why hiprtc could not be loaded.
 #include "runtime/SourceJit/ChildProcess.h"
+#include "runtime/SourceJit/RtcCalls.h"
 
 #include <nlohmann/json.hpp>
 
@@ -34,27 +35,13 @@ struct Hiprtc {
   int (*code)(Program, char *);
 
   bool resolve(void *library) {
-    auto symbol = [library](const char *name, auto &function) {
-      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
-      return function != nullptr;
-    };
+    auto symbol = [library](const char *name, auto &function) { return interlock::resolve(library, name, function); };
     return symbol("hiprtcCreateProgram", create) && symbol("hiprtcAddNameExpression", addName) &&
            symbol("hiprtcCompileProgram", compile) && symbol("hiprtcGetLoweredName", loweredName) &&
            symbol("hiprtcGetProgramLogSize", logSize) && symbol("hiprtcGetProgramLog", log) &&
            symbol("hiprtcGetCodeSize", codeSize) && symbol("hiprtcGetCode", code);
   }
 };
-
-std::string bytesOf(Program program, int (*sizeOf)(Program, size_t *), int (*get)(Program, char *)) {
-  size_t size = 0;
-  std::string bytes;
-  if (sizeOf(program, &size) == 0 && size > 0) {
-    bytes.resize(size);
-    if (get(program, bytes.data()) != 0)
-      bytes.clear();
-  }
-  return bytes;
-}
 
 json compile(const json &request) {
   void *library = ::dlopen(request.at("library").get_ref<const std::string &>().c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -82,12 +69,12 @@ json compile(const json &request) {
     result = hiprtc.addName(program, entry.c_str());
   if (result == 0)
     result = hiprtc.compile(program, int(options.size()), options.data());
-  json reply = {{"result", result}, {"log", program ? bytesOf(program, hiprtc.logSize, hiprtc.log) : ""}};
+  json reply = {{"result", result}, {"log", program ? interlock::bytesOf(program, hiprtc.logSize, hiprtc.log) : ""}};
   const char *lowered = nullptr;
   if (result == 0 && hiprtc.loweredName(program, entry.c_str(), &lowered) == 0 && lowered)
     reply["entry"] = lowered;
   if (result == 0) {
-    std::string code = bytesOf(program, hiprtc.codeSize, hiprtc.code);
+    std::string code = interlock::bytesOf(program, hiprtc.codeSize, hiprtc.code);
     reply["code"] = json::binary({code.begin(), code.end()});
   }
   return reply;

@@ -3,6 +3,7 @@
 // NVRTC's C interface, as far as it is used.
 #include "runtime/SourceJit/Nvrtc.h"
 
+#include "runtime/SourceJit/RtcCalls.h"
 #include "runtime/SourceJit/VendorBuild.h"
 #include "runtime/Spec/VendorLibrary.h"
 
@@ -28,11 +29,6 @@ constexpr int invalidOption = 5; // NVRTC_ERROR_INVALID_OPTION
 /// The source's folder as NVRTC is told. A name without one is taken to lie in the current folder, which `__FILE__` and
 /// line information would then hold.
 constexpr std::string_view sourceFolder = "/interlock/";
-
-template <typename Fn> bool resolve(void *library, const char *symbol, Fn &function) {
-  function = reinterpret_cast<Fn>(dlsym(library, symbol));
-  return function != nullptr;
-}
 
 /// The library and the headers that are built into its companion, which lies beside it.
 std::string identityOf(const fs::path &library) {
@@ -79,17 +75,6 @@ struct Nvrtc::Symbols {
   int (*cubinSize)(Program, size_t *);
   int (*cubin)(Program, char *);
   std::string versionName;
-
-  std::string text(Program program, int (*sizeOf)(Program, size_t *), int (*get)(Program, char *)) const {
-    size_t size = 0;
-    std::string bytes;
-    if (sizeOf(program, &size) == 0 && size > 0) {
-      bytes.resize(size);
-      if (get(program, bytes.data()) != 0)
-        bytes.clear();
-    }
-    return bytes;
-  }
 };
 
 Nvrtc::Nvrtc(std::string path, std::string build) : path(std::move(path)), build(std::move(build)) {}
@@ -168,7 +153,7 @@ Result<NvrtcOutput> Nvrtc::compile(const SourceKernel &kernel, const NvrtcWish &
                                                  kernel.entry, s->versionName));
   int result = s->compile(program, int(optionTexts.size()), optionTexts.data());
   if (result != 0) {
-    std::string log = s->text(program, s->logSize, s->log);
+    std::string log = bytesOf(program, s->logSize, s->log);
     log.erase(std::find(log.begin(), log.end(), '\0'), log.end());
     replaceAll(log, fileName, kernel.source.name);
     log.erase(log.find_last_not_of(" \n") + 1);
@@ -184,12 +169,12 @@ Result<NvrtcOutput> Nvrtc::compile(const SourceKernel &kernel, const NvrtcWish &
     return makeError(Code::compile,
                      fmt::format("expected a kernel {} in {}, found none", kernel.entry, kernel.source.name));
   output.entry = lowered;
-  output.ptx = s->text(program, s->ptxSize, s->ptx);
+  output.ptx = bytesOf(program, s->ptxSize, s->ptx);
   while (!output.ptx.empty() && output.ptx.back() == '\0')
     output.ptx.pop_back();
   replaceAll(output.ptx, fileName, kernel.source.name);
   if (wish.cubin)
-    output.cubin = s->text(program, s->cubinSize, s->cubin);
+    output.cubin = bytesOf(program, s->cubinSize, s->cubin);
   if (output.ptx.empty())
     return makeError(Code::compile, fmt::format("expected {} to make PTX of {}, got none: options that ask for another "
                                                 "form (such as --dlink-time-opt) have to go",

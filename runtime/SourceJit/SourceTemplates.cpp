@@ -12,8 +12,8 @@
 namespace interlock {
 
 namespace {
-template <typename Files> std::string textOf(const Files &files, std::string_view name) {
-  for (const auto &file : files)
+std::string textOf(std::span<const templates::EmbeddedFile> files, std::string_view name) {
+  for (const templates::EmbeddedFile &file : files)
     if (file.name == name)
       return std::string(file.text);
   return {};

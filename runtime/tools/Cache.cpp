@@ -66,16 +66,26 @@ Status verify(Context &context) {
     files = verifyEntries(store);
   }
   nlohmann::json problems = nlohmann::json::array();
-  for (const VerifiedFile &file : files)
+  size_t otherVersions = 0;
+  for (const VerifiedFile &file : files) {
+    otherVersions += file.otherVersion;
     if (!file.problem.empty())
       problems.push_back({{"path", file.path.string()}, {"problem", file.problem}});
+  }
   if (context.json)
-    print({{"directory", context.cacheDir}, {"files", files.size()}, {"problems", problems}});
+    print({{"directory", context.cacheDir},
+           {"files", files.size()},
+           {"other_versions", otherVersions},
+           {"problems", problems}});
   else
     for (const nlohmann::json &problem : problems)
       fmt::print("{}: {}\n", problem["path"].get<std::string>(), problem["problem"].get<std::string>());
   if (!context.json)
     fmt::print("{} entries, {} of them not whole\n", files.size(), problems.size());
+  if (!context.json && otherVersions)
+    fmt::print("another version of Interlock wrote {} of them, and this one never looks those up: `interlock cache "
+               "prune --other-versions` would remove them\n",
+               otherVersions);
   if (!problems.empty())
     context.exitCode = exitMismatch;
   return {};
@@ -83,18 +93,24 @@ Status verify(Context &context) {
 
 struct PruneFlags {
   std::optional<uint64_t> maxBytes, maxFiles;
-  bool damaged = false, otherCompilers = false, all = false;
+  bool damaged = false, otherVersions = false, otherCompilers = false, all = false;
+
+  bool choose(const VerifiedFile &file) const {
+    if (!file.problem.empty())
+      return all || damaged;
+    return all || (otherVersions && file.otherVersion) || (otherCompilers && !file.ofToolchain);
+  }
+  bool any() const { return maxBytes || maxFiles || damaged || otherVersions || otherCompilers || all; }
 };
 
 Status prune(const Context &context, const PruneFlags &flags) {
-  if (!flags.maxBytes && !flags.maxFiles && !flags.damaged && !flags.otherCompilers && !flags.all)
-    return makeError(Code::badInput, "expected what to remove: --damaged, --other-compilers, --max-bytes, --max-files "
-                                     "or --all");
+  if (!flags.any())
+    return makeError(Code::badInput, "expected what to remove: --damaged, --other-versions, --other-compilers, "
+                                     "--max-bytes, --max-files or --all");
   ILK_ASSIGN_OR_RETURN(DiskStore store, openStoreToWrite(context));
   uint64_t removed = 0;
   for (const VerifiedFile &file : verifyEntries(store)) {
-    bool damaged = !file.problem.empty();
-    if (!flags.all && !(flags.damaged && damaged) && !(flags.otherCompilers && !damaged && !file.ofToolchain))
+    if (!flags.choose(file))
       continue;
     std::error_code error;
     removed += fs::remove_all(file.path, error) > 0 && !error;
@@ -132,12 +148,14 @@ void addCache(CLI::App &app, Context &context) {
   shown->add_option("entry", *what, "the start of its name")->required();
   shown->callback([&context, what] { runInto(context, show(context, *what)); });
 
-  CLI::App *verified = cache->add_subcommand("verify", "read every entry with all its digests; exit 1 if one is bad");
+  CLI::App *verified =
+      cache->add_subcommand("verify", "read every entry with all its digests; exit 1 if one is damaged");
   verified->callback([&context] { runInto(context, verify(context)); });
 
   CLI::App *pruned = cache->add_subcommand("prune", "remove entries");
   auto flags = std::make_shared<PruneFlags>();
   pruned->add_flag("--damaged", flags->damaged, "what is no whole entry");
+  pruned->add_flag("--other-versions", flags->otherVersions, "what another version of Interlock wrote");
   pruned->add_flag("--other-compilers", flags->otherCompilers, "what another compiler made than the last one here");
   pruned->add_option("--max-bytes", flags->maxBytes, "least recently used ones, until no more bytes are left");
   pruned->add_option("--max-files", flags->maxFiles, "least recently used ones, until no more entries are left");

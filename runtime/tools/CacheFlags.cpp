@@ -96,8 +96,8 @@ Result<std::vector<CachedEntry>> cachedEntries(const Context &context) {
   std::vector<CachedEntry> entries;
   forEachEntry(context.cacheDir, [&](const fs::path &file) {
     auto bytes = readFile(file.string());
-    auto manifest = bytes ? manifestOf(*bytes) : tl::expected<nlohmann::json, std::string>();
-    if (bytes && manifest && manifest->contains("source")) {
+    auto manifest = manifestOf(bytes.value_or(""));
+    if (manifest && manifest->contains("source")) {
       CachedEntry entry{file.filename().string(), file.string(), {}, bytes->size()};
       entry.source = nlohmann::json::parse(manifest->value("source", std::string()), nullptr, false);
       entry.spec.target = manifest->value("target", std::string());
@@ -105,8 +105,8 @@ Result<std::vector<CachedEntry>> cachedEntries(const Context &context) {
         entries.push_back(std::move(entry));
       return;
     }
-    if (!bytes || !manifest || !manifest->contains("spec") || !(*manifest)["spec"].is_string())
-      return; // damaged or just evicted: the cache itself will deal with it
+    if (!manifest || !manifest->contains("spec") || !(*manifest)["spec"].is_string())
+      return; // damaged, of another version or just evicted: the cache itself will deal with it
     if (auto spec = parseSpec((*manifest)["spec"].get<std::string>()))
       entries.push_back({file.filename().string(), file.string(), *spec, bytes->size()});
   });
@@ -119,10 +119,14 @@ Result<Artifact> readEntry(const std::string &path) {
     return makeError(Code::badInput, fmt::format("expected a readable file at {}, found none", path));
   auto artifact = decodeEntry(*bytes);
   if (!artifact)
-    return makeError(Code::badInput, fmt::format("the entry {} is damaged: {}", path, artifact.error()));
+    return makeError(Code::badInput,
+                     fmt::format("expected an entry of use at {}, but {}", path, artifact.error().sentence()));
   return std::move(artifact->artifact);
 }
 
-bool looksLikeEntry(const std::string &bytes) { return manifestOf(bytes).has_value(); }
+bool looksLikeEntry(const std::string &bytes) {
+  auto manifest = manifestOf(bytes);
+  return manifest || manifest.error().otherVersion;
+}
 
 } // namespace interlock::tool

@@ -39,9 +39,9 @@ std::string contentOf(const std::string &file) {
 Result<InspectedKernel> readKernel(const CachedEntry &cached) {
   auto entry = decodeEntry(contentOf(cached.path));
   if (!entry)
-    return makeError(Code::badInput, fmt::format("the entry {} is damaged: {}", cached.path, entry.error()));
-  ILK_ASSIGN_OR_RETURN(std::string key, entry->key());
-  return InspectedKernel{key, std::move(entry->artifact), std::move(entry->identity), cached.bytes};
+    return makeError(Code::badInput,
+                     fmt::format("expected an entry of use at {}, but {}", cached.path, entry.error().sentence()));
+  return InspectedKernel{entry->key, std::move(entry->artifact), std::move(entry->identity), cached.bytes};
 }
 
 /// From the cache, or made and left there.

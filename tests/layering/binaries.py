@@ -17,7 +17,7 @@ import sys
 LLVM_SYMBOL = re.compile(r"^(_Z\w*?N[KVrRO]*4(llvm|mlir)|_ZT[VISCW]N?4(llvm|mlir)|LLVM[A-Z]|mlir[A-Z])")
 SHARED_LLVM = re.compile(r"lib(LLVM|MLIR|clang|lld)[\w.+-]*\.so\S*")
 # The guard of a function's static object in namespace interlock.
-GUARD = re.compile(r"^_ZGVZN[KVrRO]*9interlock")
+GUARD = re.compile(r"^_ZGVZ+N[KVrRO]*9interlock")
 PLUGIN_SYMBOL = re.compile(r"^ilk_compiler_\w+$")
 
 

@@ -128,9 +128,11 @@ class Binaries(unittest.TestCase):
             self.assertEqual(len(binaries.check_static(self.root / name)), problems)
 
     def test_an_object_made_at_its_first_use_is_found(self):
-        table = "namespace interlock {{ int size() {{ {} T table = {{}}; return table.n; }} }}"
-        for name, kind, problems in (("late", "struct T { int n; T(); };", 1), ("constant", "struct T { int n; };", 0)):
-            library = self.build(f"lib{name}.so", kind + table.format("static const"))
+        table = "namespace interlock { int size() { static const T table = {}; return table.n; } }"
+        inner = "namespace interlock { int size() { return [] { static const T table = {}; return table.n; }(); } }"
+        late, constant = "struct T { int n; T(); };", "struct T { int n; };"
+        for name, text, problems in (("late", late + table, 1), ("inner", late + inner, 1), ("constant", constant + table, 0)):
+            library = self.build(f"lib{name}.so", text)
             self.assertEqual(len(binaries.check_no_first_use(library, binaries.archive_symbols(library))), problems)
 
     def test_plugin_exports(self):

@@ -336,6 +336,6 @@ void checkClusterBarrier(Engine &engine, Cluster &cluster) {
     engine.wake(*cta, WaitKind::cluster);
 }
 
-std::span<const Entry> controlEntries() { return table; }
+std::span<const Entry> controlEntries() { return byName<table>; }
 
 } // namespace interlock::emu::gcn

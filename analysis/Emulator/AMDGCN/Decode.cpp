@@ -15,22 +15,6 @@ using amdgcn::OperandKind;
 
 namespace {
 
-using Table = std::unordered_map<std::string_view, const Entry *>;
-
-const Table &opcodes() {
-  static const Table table = [] {
-    Table t;
-    for (auto entries :
-         {scalarEntries(), scalarFloatEntries(), controlEntries(), vectorEntries(), vectorIntegerEntries(),
-          vectorFloatEntries(), vectorHalfEntries(), vectorConvertEntries(), vectorFp8Entries(), vectorCompareEntries(),
-          vectorLaneEntries(), memoryEntries(), localEntries()})
-      for (const Entry &e : entries)
-        t.emplace(e.name, &e);
-    return t;
-  }();
-  return table;
-}
-
 Flow unknown(WaveExec &x, const Op &op) {
   return x.fault(op, x.wave.image->messages[op.target], ErrorKind::unsupported);
 }
@@ -70,14 +54,14 @@ Op Decoder::instruction(const Instruction &in, bool second) {
     single = "v_" + std::string(opcode.substr(7));
     opcode = single;
   }
-  auto it = opcodes().find(opcode);
-  if (it == opcodes().end())
-    it = opcodes().find(in.mnemonic);
-  if (it == opcodes().end())
+  const Entry *entry = findEntry(opcode);
+  if (!entry)
+    entry = findEntry(in.mnemonic);
+  if (!entry)
     return refusal(&in, fmt::format("the emulator does not know {}", in.mnemonic));
   Op op;
   op.in = &in;
-  op.entry = it->second;
+  op.entry = entry;
   op.run = op.entry->run;
   op.compute = op.entry->compute;
   op.compare = op.entry->compare;
@@ -114,7 +98,7 @@ Op Decoder::instruction(const Instruction &in, bool second) {
     auto single = [](const Op &o) { return (o.compute || o.entry->name == "v_cndmask_b32"); };
     if (!single(op) || !single(other))
       need("expected a pair of instructions that compute");
-    op.run = opcodes().at("v_dual")->run;
+    op.run = findEntry("v_dual")->run;
     op.target = uint32_t(image.second.size());
     image.second.push_back(std::move(other));
   }
@@ -136,9 +120,16 @@ void Decoder::placeAgprs() {
     }
 }
 
-const Entry *findEntry(std::string_view opcode, const Target &) {
-  auto it = opcodes().find(opcode);
-  return it == opcodes().end() ? nullptr : it->second;
+const Entry *findEntry(std::string_view opcode) {
+  for (auto entries : {scalarEntries(), scalarFloatEntries(), controlEntries(), vectorEntries(), vectorIntegerEntries(),
+                       vectorFloatEntries(), vectorHalfEntries(), vectorConvertEntries(), vectorFp8Entries(),
+                       vectorCompareEntries(), vectorLaneEntries(), memoryEntries(), localEntries()}) {
+    auto at = std::lower_bound(entries.begin(), entries.end(), opcode,
+                               [](const Entry &entry, std::string_view name) { return entry.name < name; });
+    if (at != entries.end() && at->name == opcode)
+      return &*at;
+  }
+  return nullptr;
 }
 
 uint32_t Image::at(uint64_t wanted) const {

@@ -95,7 +95,7 @@ void Decoder::plain(const Instruction &in, Op &op) {
     if (e.name.ends_with("_swap_b32") && op.src[0].kind != SrcKind::vector)
       return need("expected two vector registers");
     if (op.clamp)
-      if (const Entry *saturating = findEntry(std::string(e.name) + ".clamp", *image.target)) {
+      if (const Entry *saturating = findEntry(std::string(e.name) + ".clamp")) {
         op.compute = saturating->compute;
         op.clamp = false;
         op.plain = false;

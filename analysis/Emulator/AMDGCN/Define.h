@@ -5,6 +5,7 @@
 
 #include "analysis/Emulator/AMDGCN/Wave.h"
 
+#include <algorithm>
 #include <span>
 
 namespace interlock::emu::gcn {
@@ -97,7 +98,20 @@ constexpr Entry vector3(std::string_view name, uint32_t flags = 0) {
   return {name, runVector, Form::plain, D::ty, {A::ty, B::ty, C::ty}, lanes3<D, A, B, C, f>, nullptr, 0, flags};
 }
 
-/// The opcode tables, one a file.
+/// Not a constant: the compiler refuses a table that comes to it.
+void twoRowsOfOneName();
+/// A table as it is searched: made by the compiler, so that no thread, and no child of a fork, meets one half made.
+template <const auto &table>
+constexpr auto byName = [] {
+  auto rows = std::to_array(table);
+  std::sort(rows.begin(), rows.end(), [](const Entry &a, const Entry &b) { return a.name < b.name; });
+  if (std::adjacent_find(rows.begin(), rows.end(), [](const Entry &a, const Entry &b) { return a.name == b.name; }) !=
+      rows.end())
+    twoRowsOfOneName();
+  return rows;
+}();
+
+/// The opcode tables, one a file, each in the order of its names.
 std::span<const Entry> scalarEntries();        // Scalar.cpp
 std::span<const Entry> scalarFloatEntries();   // ScalarFloat.cpp
 std::span<const Entry> controlEntries();       // Control.cpp

@@ -200,6 +200,6 @@ Result<std::shared_ptr<Image>> decode(amdgcn::Module module, const Target &targe
                                       AddressSpace &memory, std::vector<uint64_t> &owned);
 
 /// The row of an opcode, or null.
-const Entry *findEntry(std::string_view opcode, const Target &target);
+const Entry *findEntry(std::string_view opcode);
 
 } // namespace interlock::emu::gcn

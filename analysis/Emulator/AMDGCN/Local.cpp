@@ -248,6 +248,6 @@ constexpr Entry table[] = {
 
 } // namespace
 
-std::span<const Entry> localEntries() { return table; }
+std::span<const Entry> localEntries() { return byName<table>; }
 
 } // namespace interlock::emu::gcn

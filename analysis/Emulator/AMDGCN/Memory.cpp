@@ -396,6 +396,6 @@ constexpr Entry table[] = {
 
 } // namespace
 
-std::span<const Entry> memoryEntries() { return table; }
+std::span<const Entry> memoryEntries() { return byName<table>; }
 
 } // namespace interlock::emu::gcn

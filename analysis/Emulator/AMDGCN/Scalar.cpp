@@ -367,6 +367,6 @@ constexpr Entry table[] = {
 
 } // namespace
 
-std::span<const Entry> scalarEntries() { return table; }
+std::span<const Entry> scalarEntries() { return byName<table>; }
 
 } // namespace interlock::emu::gcn

@@ -91,6 +91,6 @@ constexpr Entry table[] = {
 
 } // namespace
 
-std::span<const Entry> scalarFloatEntries() { return table; }
+std::span<const Entry> scalarFloatEntries() { return byName<table>; }
 
 } // namespace interlock::emu::gcn

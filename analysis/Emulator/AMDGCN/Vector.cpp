@@ -170,6 +170,6 @@ constexpr Entry table[] = {
 
 } // namespace
 
-std::span<const Entry> vectorEntries() { return table; }
+std::span<const Entry> vectorEntries() { return byName<table>; }
 
 } // namespace interlock::emu::gcn

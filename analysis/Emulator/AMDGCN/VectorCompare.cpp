@@ -81,6 +81,6 @@ constexpr Entry table[] = {
 
 } // namespace
 
-std::span<const Entry> vectorCompareEntries() { return table; }
+std::span<const Entry> vectorCompareEntries() { return byName<table>; }
 
 } // namespace interlock::emu::gcn

@@ -101,6 +101,6 @@ constexpr Entry table[] = {
 
 } // namespace
 
-std::span<const Entry> vectorConvertEntries() { return table; }
+std::span<const Entry> vectorConvertEntries() { return byName<table>; }
 
 } // namespace interlock::emu::gcn

@@ -267,6 +267,6 @@ constexpr Entry table[] = {
 
 } // namespace
 
-std::span<const Entry> vectorFloatEntries() { return table; }
+std::span<const Entry> vectorFloatEntries() { return byName<table>; }
 
 } // namespace interlock::emu::gcn

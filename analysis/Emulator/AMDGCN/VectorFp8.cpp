@@ -120,6 +120,6 @@ constexpr Entry table[] = {
 
 } // namespace
 
-std::span<const Entry> vectorFp8Entries() { return table; }
+std::span<const Entry> vectorFp8Entries() { return byName<table>; }
 
 } // namespace interlock::emu::gcn

@@ -328,6 +328,6 @@ constexpr Entry table[] = {
 
 } // namespace
 
-std::span<const Entry> vectorHalfEntries() { return table; }
+std::span<const Entry> vectorHalfEntries() { return byName<table>; }
 
 } // namespace interlock::emu::gcn

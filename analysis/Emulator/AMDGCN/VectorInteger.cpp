@@ -233,6 +233,6 @@ constexpr Entry table[] = {
 
 } // namespace
 
-std::span<const Entry> vectorIntegerEntries() { return table; }
+std::span<const Entry> vectorIntegerEntries() { return byName<table>; }
 
 } // namespace interlock::emu::gcn

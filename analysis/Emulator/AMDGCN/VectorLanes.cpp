@@ -87,6 +87,6 @@ constexpr Entry table[] = {
 
 } // namespace
 
-std::span<const Entry> vectorLaneEntries() { return table; }
+std::span<const Entry> vectorLaneEntries() { return byName<table>; }
 
 } // namespace interlock::emu::gcn

@@ -391,8 +391,8 @@ ILK_API ilk_status ilk_enumerate(const ilk_deployment *deployment, char **kernel
  * call. `options` and `report` may be NULL. */
 ILK_API ilk_status ilk_cache_prewarm(ilk_cache *cache, const char *kernels, const ilk_prewarm_options *options,
                                      ilk_prewarm_report *report);
-/** One file with every entry of the disk cache, and back. An archive that is not whole changes nothing. `report` may be
- * NULL. */
+/** One file with every entry of the disk cache, and back. An archive that is not whole, or of another version, changes
+ * nothing. `report` may be NULL. */
 ILK_API ilk_status ilk_cache_export(const ilk_cache *cache, const char *file, ilk_archive_report *report);
 ILK_API ilk_status ilk_cache_import(ilk_cache *cache, const char *file, ilk_archive_report *report);
 

@@ -70,8 +70,8 @@ struct ArchiveReport {
 
 /// Writes the whole entries of the disk cache into one compressed file, with a manifest of their digests.
 [[nodiscard]] Result<ArchiveReport> exportCache(const KernelCache &cache, const std::string &file);
-/// Publishes the entries of such a file. The whole archive is checked first: one that is damaged anywhere changes
-/// nothing.
+/// Publishes the entries of such a file. The whole archive is checked first: one that is damaged anywhere, or
+/// that another version of this library wrote, changes nothing.
 [[nodiscard]] Result<ArchiveReport> importCache(KernelCache &cache, const std::string &file);
 
 } // namespace interlock INTERLOCK_API

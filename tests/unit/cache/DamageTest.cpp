@@ -26,7 +26,7 @@ TEST(Entry, ReadsBackWhatWasWritten) {
   Artifact artifact = test::artifactOf(numbered(3), "z", 4099);
   artifact.binary[7] = '\0'; // bytes, not text
   auto entry = decodeEntry(encodeEntry(artifact, "id"));
-  ASSERT_TRUE(entry) << entry.error();
+  ASSERT_TRUE(entry) << entry.error().why;
   EXPECT_EQ(entry->identity, "id");
   const Artifact *read = &entry->artifact;
   EXPECT_EQ(read->spec, artifact.spec);
@@ -44,7 +44,7 @@ TEST(Entry, IsTheSameBytesEachTime) { EXPECT_EQ(sample(), sample()); }
 
 TEST(Entry, ManifestNamesSpecIdentityAndParts) {
   auto manifest = manifestOf(sample());
-  ASSERT_TRUE(manifest) << manifest.error();
+  ASSERT_TRUE(manifest) << manifest.error().why;
   EXPECT_EQ((*manifest)["spec"], canonicalForm(numbered(0)));
   EXPECT_EQ((*manifest)["identity"], R"({"digest":"d"})");
   EXPECT_EQ((*manifest)["parts"].size(), 2u);
@@ -55,7 +55,7 @@ TEST(Entry, EveryPrefixIsRefused) {
   for (size_t size = 0; size < bytes.size(); ++size) {
     auto read = decodeEntry(std::string_view(bytes).substr(0, size));
     ASSERT_FALSE(read) << size;
-    EXPECT_FALSE(read.error().empty());
+    EXPECT_FALSE(read.error().why.empty());
   }
 }
 
@@ -190,13 +190,13 @@ const Damage damages[] = {
     {"EntryOfAnotherCompiler",
      [](const fs::path &p) { test::spill(p, encodeEntry(test::artifactOf(numbered(0), "1"), R"({"digest":"d0"})")); },
      "it was made by another compiler"},
-    {"NewerFormat",
+    {"HeadOfAnotherFormat",
      [](const fs::path &p) {
        std::string bytes = test::slurp(p);
        ++bytes[8];
        test::spill(p, bytes);
      },
-     "it has format 2 and not 1"},
+     "it has format 3 in its head and 2 in its manifest"},
     {"Huge", [](const fs::path &p) { fs::resize_file(p, uint64_t(1) << 40); }, "more than the"},
     {"Gone", [](const fs::path &p) { fs::remove(p); }, nothing},
     {"FolderInItsPlace",

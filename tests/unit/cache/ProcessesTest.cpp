@@ -105,7 +105,7 @@ TEST(Processes, A06AKilledWriterLeavesWholeEntries) {
     ASSERT_TRUE(store);
     for (const StoredEntry &entry : store->list()) {
       auto artifact = decodeEntry(store->read(entry.key).value_or(""));
-      ASSERT_TRUE(artifact) << "round " << round << ": " << artifact.error();
+      ASSERT_TRUE(artifact) << "round " << round << ": " << artifact.error().why;
     }
   }
   EXPECT_FALSE(DiskStore::open(folder.string(), {})->list().empty()) << "no writer ever got through";

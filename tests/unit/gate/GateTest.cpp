@@ -12,8 +12,8 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string flagged(const char *rule) { return std::string(scope::findRule(rule)->flagged); }
-std::string clean(const char *rule) { return std::string(scope::findRule(rule)->clean); }
+std::string flagged(const char *rule) { return std::string(scope::findRule(rule)->flagged()); }
+std::string clean(const char *rule) { return std::string(scope::findRule(rule)->clean()); }
 
 TEST(Gate, RefusesPtxThatIsNotOrdered) {
   auto refused = gatePtx(flagged("SL01"), 0);

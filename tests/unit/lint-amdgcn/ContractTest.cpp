@@ -17,7 +17,7 @@ std::string with(std::string text, const std::string &line, const std::string &b
   return text.insert(at + 1, line + "\n");
 }
 
-std::string flagged(std::string_view rule) { return std::string(scope::findRule(rule)->flagged); }
+std::string flagged(std::string_view rule) { return std::string(scope::findRule(rule)->flagged()); }
 
 std::string errorOf(const std::string &text) {
   auto module = amdgcn::read(text, "k.s");

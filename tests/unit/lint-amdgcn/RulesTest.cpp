@@ -17,7 +17,7 @@ TEST(Rules, AreElevenInOrder) {
     ids.emplace_back(rule.id);
     EXPECT_EQ(scope::findRule(rule.id), &rule);
     EXPECT_FALSE(rule.title.empty() || rule.section.empty() || rule.explanation.empty()) << rule.id;
-    EXPECT_FALSE(rule.flagged.empty() || rule.clean.empty()) << rule.id;
+    EXPECT_FALSE(rule.flagged().empty() || rule.clean().empty()) << rule.id;
   }
   ASSERT_EQ(ids.size(), 11u);
   for (size_t i = 0; i < ids.size(); ++i)
@@ -31,7 +31,7 @@ protected:
 };
 
 TEST_P(RuleExample, FlaggedIsFlaggedByThisRuleFirst) {
-  Report report = checkAssembly(std::string(rule.flagged));
+  Report report = checkAssembly(std::string(rule.flagged()));
   ASSERT_FALSE(report.findings.empty()) << rule.id;
   const scope::Finding &first = report.findings[0];
   EXPECT_EQ(first.rule, rule.id);
@@ -41,11 +41,11 @@ TEST_P(RuleExample, FlaggedIsFlaggedByThisRuleFirst) {
 }
 
 TEST_P(RuleExample, CleanTwinIsClean) {
-  EXPECT_THAT(summary(checkAssembly(std::string(rule.clean)), scope::Severity::warning), IsEmpty());
+  EXPECT_THAT(summary(checkAssembly(std::string(rule.clean())), scope::Severity::warning), IsEmpty());
 }
 
 TEST_P(RuleExample, MessageIsOneLowerCaseSentence) {
-  for (const scope::Finding &f : checkAssembly(std::string(rule.flagged)).findings) {
+  for (const scope::Finding &f : checkAssembly(std::string(rule.flagged())).findings) {
     EXPECT_TRUE(f.message.substr(0, 9) == "expected ") << f.message;
     EXPECT_NE(f.message.find("found "), std::string::npos) << f.message;
     EXPECT_NE(f.message.back(), '.') << f.message;

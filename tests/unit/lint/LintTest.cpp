@@ -15,7 +15,7 @@ using testing::IsEmpty;
 using testing::Pair;
 using testing::SizeIs;
 
-std::string flaggedBy(const char *rule) { return std::string(scope::findRule(rule)->flagged); }
+std::string flaggedBy(const char *rule) { return std::string(scope::findRule(rule)->flagged()); }
 
 std::string kernel(const std::string &body) {
   return ".version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u64 q)\n{\n.reg "
@@ -49,7 +49,7 @@ TEST(Waivers, TakeOutWhatTheyNameAndAreMissedIfUnused) {
 }
 
 TEST(Contracts, AKernelWithAnEntryOfItsOwnHasThatOnly) {
-  std::string text(scope::findRule("SL18")->flagged);
+  std::string text(scope::findRule("SL18")->flagged());
   Options options;
   options.contract.params[""][1].peers = Peers::sys;
   EXPECT_THAT(summary(checkWith(text, options), scope::Severity::error), SizeIs(1));
@@ -168,7 +168,7 @@ TEST(Bounds, DamagedTextsAreBorne) {
   size_t taken = 0;
   for (const scope::Rule &rule : scope::rules(scope::Language::ptx))
     for (int round = 0; round < 40; ++round) {
-      std::istringstream in{std::string(round % 2 ? rule.flagged : rule.clean)};
+      std::istringstream in{std::string(round % 2 ? rule.flagged() : rule.clean())};
       std::vector<std::string> lines;
       for (std::string line; std::getline(in, line);)
         lines.push_back(line);

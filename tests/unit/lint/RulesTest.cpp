@@ -35,7 +35,7 @@ protected:
 };
 
 TEST_P(RuleExample, FlaggedIsFlaggedByThisRuleFirst) {
-  Report report = checked(rule.flagged);
+  Report report = checked(rule.flagged());
   ASSERT_FALSE(report.findings.empty()) << rule.id;
   const scope::Finding &first = report.findings[0];
   EXPECT_EQ(first.rule, rule.id);
@@ -46,17 +46,17 @@ TEST_P(RuleExample, FlaggedIsFlaggedByThisRuleFirst) {
 }
 
 TEST_P(RuleExample, CleanTwinIsClean) {
-  EXPECT_THAT(summary(checked(rule.clean), scope::Severity::warning), IsEmpty());
+  EXPECT_THAT(summary(checked(rule.clean()), scope::Severity::warning), IsEmpty());
 }
 
 TEST_P(RuleExample, StrictRulesAreSilentUnlessAskedFor) {
   if (!rule.strict)
     return;
-  EXPECT_THAT(summary(checkText(std::string(rule.flagged)), scope::Severity::warning), IsEmpty());
+  EXPECT_THAT(summary(checkText(std::string(rule.flagged())), scope::Severity::warning), IsEmpty());
 }
 
 TEST_P(RuleExample, MessageIsOneLowerCaseSentence) {
-  for (const scope::Finding &f : checked(rule.flagged).findings) {
+  for (const scope::Finding &f : checked(rule.flagged()).findings) {
     EXPECT_TRUE(f.message.substr(0, 9) == "expected ") << f.message;
     EXPECT_NE(f.message.back(), '.') << f.message;
     EXPECT_EQ(f.message.find('\n'), std::string::npos);

@@ -117,7 +117,7 @@ TEST(BadInput, FilesThatCannotBeRead) {
 }
 
 TEST(BadInput, OneUnusableInputDoesNotStopTheOthers) {
-  std::string flagged = file(std::string(interlock::scope::findRule("SL01")->flagged)), bad = file("nonsense");
+  std::string flagged = file(std::string(interlock::scope::findRule("SL01")->flagged())), bad = file("nonsense");
   for (const auto &order : {std::vector{bad, flagged}, std::vector{flagged, bad}}) {
     Outcome outcome = runCommand(order);
     EXPECT_EQ(outcome.code, 2);
@@ -162,7 +162,7 @@ TEST(BadInput, CommandLines) {
 TEST(BadInput, AFullDiskIsNoSuccess) {
   if (!std::filesystem::exists("/dev/full"))
     GTEST_SKIP() << "this system has no /dev/full";
-  std::string flagged = file(std::string(interlock::scope::findRule("SL01")->flagged));
+  std::string flagged = file(std::string(interlock::scope::findRule("SL01")->flagged()));
   std::string line = std::string(INTERLOCK_COMMAND) + " " + flagged + " > /dev/full 2> /dev/null";
   EXPECT_EQ(WEXITSTATUS(std::system(line.c_str())), 2);
 }

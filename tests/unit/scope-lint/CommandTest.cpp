@@ -18,8 +18,8 @@ namespace {
 /// The example of a rule that is flagged, and its twin, as files.
 struct Examples {
   explicit Examples(const char *id) : rule(*findRule(id)), folder(freshFolder()) {
-    flagged = writeFile(folder + "/flagged.ptx", std::string(rule.flagged));
-    clean = writeFile(folder + "/clean.ptx", std::string(rule.clean));
+    flagged = writeFile(folder + "/flagged.ptx", std::string(rule.flagged()));
+    clean = writeFile(folder + "/clean.ptx", std::string(rule.clean()));
   }
   const Rule &rule;
   std::string folder, flagged, clean;
@@ -59,10 +59,10 @@ TEST(ScopeLint, FailOnIsTheMildestThatFails) {
 }
 
 TEST(ScopeLint, ReadsStandardInput) {
-  Outcome outcome = runCommand({"-"}, {}, std::string(findRule("SL01")->flagged));
+  Outcome outcome = runCommand({"-"}, {}, std::string(findRule("SL01")->flagged()));
   EXPECT_EQ(outcome.code, 1);
   EXPECT_THAT(outcome.out, testing::StartsWith("-:"));
-  EXPECT_EQ(runCommand({"-"}, {}, std::string(findRule("SL01")->clean)).code, 0);
+  EXPECT_EQ(runCommand({"-"}, {}, std::string(findRule("SL01")->clean())).code, 0);
 }
 
 TEST(ScopeLint, FormatsAgree) {
@@ -81,7 +81,7 @@ TEST(ScopeLint, FormatsAgree) {
 TEST(ScopeLint, AWaiverInTheTextCoversItsFinding) {
   Examples sl01("SL01");
   std::string waived =
-      writeFile(sl01.folder + "/waived.ptx", "// contract: waive SL01: weighed\n" + std::string(sl01.rule.flagged));
+      writeFile(sl01.folder + "/waived.ptx", "// contract: waive SL01: weighed\n" + std::string(sl01.rule.flagged()));
   Outcome outcome = runCommand({waived});
   EXPECT_EQ(outcome.out.find("[SL01]"), std::string::npos) << outcome.out;
   EXPECT_THAT(outcome.out, HasSubstr(" waived"));
@@ -115,7 +115,7 @@ TEST(ScopeLint, AContractTellsWhoAccessesAParameter) {
 }
 
 TEST(ScopeLint, TheClusterSizeDecidesWhatCrossesCtas) {
-  std::string text(findRule("SL08")->flagged);
+  std::string text(findRule("SL08")->flagged());
   size_t directive = text.find(".reqnctapercluster");
   ASSERT_NE(directive, std::string::npos);
   text.erase(directive, text.find('\n', directive) - directive);
@@ -128,7 +128,7 @@ TEST(ScopeLint, TheClusterSizeDecidesWhatCrossesCtas) {
 TEST(ScopeLint, TellsAssemblyByItsContent) {
   std::string folder = freshFolder();
   for (const char *name : {"/k.s", "/k.ptx", "/k"}) {
-    std::string file = writeFile(folder + name, std::string(findRule("AM01")->flagged));
+    std::string file = writeFile(folder + name, std::string(findRule("AM01")->flagged()));
     Outcome outcome = runCommand({file});
     EXPECT_EQ(outcome.code, 1);
     EXPECT_THAT(outcome.out,
@@ -138,18 +138,18 @@ TEST(ScopeLint, TellsAssemblyByItsContent) {
     EXPECT_THAT(outcome.out,
                 HasSubstr("LLVM, User Guide for AMDGPU Backend: Memory Model (scope-lint --explain AM01)"));
   }
-  std::string clean = writeFile(folder + "/clean", std::string(findRule("AM01")->clean));
+  std::string clean = writeFile(folder + "/clean", std::string(findRule("AM01")->clean()));
   Outcome outcome = runCommand({clean});
   EXPECT_EQ(outcome.code, 0);
   EXPECT_EQ(outcome.out, "");
   // Both kinds in one run, each by its own rules.
-  outcome = runCommand({clean, writeFile(folder + "/k.S", std::string(findRule("SL01")->flagged))});
+  outcome = runCommand({clean, writeFile(folder + "/k.S", std::string(findRule("SL01")->flagged()))});
   EXPECT_EQ(outcome.code, 1);
   EXPECT_THAT(outcome.out, HasSubstr("[SL01]"));
 }
 
 TEST(ScopeLint, FormatsAndContractsAreThoseOfPtx) {
-  std::string folder = freshFolder(), file = writeFile(folder + "/k.s", std::string(findRule("AM01")->flagged));
+  std::string folder = freshFolder(), file = writeFile(folder + "/k.s", std::string(findRule("AM01")->flagged()));
   Outcome json = runCommand({"--format", "json", file});
   EXPECT_EQ(json.code, 1);
   EXPECT_THAT(json.out, HasSubstr("\"language\": \"amdgcn\""));
@@ -165,7 +165,7 @@ TEST(ScopeLint, FormatsAndContractsAreThoseOfPtx) {
   EXPECT_EQ(missing.code, 2);
   EXPECT_THAT(missing.err, HasSubstr("expected an argument of some kernel, got kernarg 800"));
   Outcome ptx = runCommand(
-      {"--contract", folder + "/missing", writeFile(folder + "/k.ptx", std::string(findRule("SL01")->flagged))});
+      {"--contract", folder + "/missing", writeFile(folder + "/k.ptx", std::string(findRule("SL01")->flagged()))});
   EXPECT_EQ(ptx.code, 2);
   EXPECT_THAT(ptx.err, HasSubstr("got 'kernarg': PTX names its parameters"));
 }

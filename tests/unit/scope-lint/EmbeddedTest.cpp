@@ -40,8 +40,8 @@ std::string fakeTool(const std::string &folder, const std::string &commands) {
 TEST(Embedded, EachTextIsAnInput) {
   std::string folder = freshFolder(), program = writeFile(folder + "/a.out", elf);
   writeFile(folder + "/listing", section("elf", "sm_90a", "") +
-                                     section("ptx", "sm_90a", std::string(findRule("SL01")->flagged)) +
-                                     section("ptx", "sm_80", std::string(findRule("SL01")->clean)));
+                                     section("ptx", "sm_90a", std::string(findRule("SL01")->flagged())) +
+                                     section("ptx", "sm_80", std::string(findRule("SL01")->clean())));
   std::string path = "PATH=" + fakeTool(folder + "/bin",
                                         "[ \"$1 $2\" = \"-ptx " + program + "\" ] && /bin/cat " + folder + "/listing");
   Outcome outcome = runCommand({program}, {path});
@@ -55,7 +55,7 @@ TEST(Embedded, EachTextIsAnInput) {
 
 TEST(Embedded, CudaHomeIsSearchedToo) {
   std::string folder = freshFolder(), program = writeFile(folder + "/-a.fatbin", "\x50\xed\x55\xba rest");
-  writeFile(folder + "/listing", section("ptx", "sm_90", std::string(findRule("SL01")->clean)));
+  writeFile(folder + "/listing", section("ptx", "sm_90", std::string(findRule("SL01")->clean())));
   fakeTool(folder + "/cuda/bin", "/bin/cat " + folder + "/listing");
   Outcome outcome = runCommand({program}, {"PATH=/nowhere", "CUDA_HOME=" + folder + "/cuda"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;

@@ -18,7 +18,7 @@ void feed(const std::string &text) {
 std::vector<std::string_view> examples() {
   std::vector<std::string_view> texts;
   for (const scope::Rule &rule : scope::rules())
-    texts.insert(texts.end(), {rule.flagged, rule.clean});
+    texts.insert(texts.end(), {rule.flagged(), rule.clean()});
   return texts;
 }
 

@@ -3,10 +3,14 @@
 // `interlock cache`, with a compiler plugin that writes the spec itself as the kernel's text.
 #include "Command.h"
 
+#include "tests/unit/cache/OtherVersions.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 using namespace interlock::test;
 using testing::HasSubstr;
@@ -81,6 +85,41 @@ TEST_F(CacheCommand, ShowAndVerify) {
   EXPECT_THAT(bad.out, testing::AllOf(HasSubstr(key), HasSubstr("16 entries, 1 of them not whole")));
   EXPECT_EQ(json({"prune", "--damaged"})["removed"], 1);
   EXPECT_EQ(cache({"verify"}).code, 0);
+}
+
+// After an upgrade the folder holds what the older version wrote: nothing is wrong with it, and it can go.
+TEST_F(CacheCommand, WhatAnotherVersionWroteIsNotDamaged) {
+  json(deployment("prewarm"));
+  std::string file = entryFile();
+  std::ifstream stream(file, std::ios::binary);
+  const std::string entry(std::istreambuf_iterator<char>(stream), {});
+  fs::remove(file);
+  for (const std::string &other : {inFormat1(entry), withAnotherField(entry), withAnotherFeature(entry)}) {
+    std::string key = nameOf(other);
+    fs::create_directories(folder + "/cache/entries/" + key.substr(0, 2));
+    writeFile(folder + "/cache/entries/" + key.substr(0, 2) + "/" + key, other);
+  }
+  Outcome verified = cache({"verify"});
+  EXPECT_EQ(verified.code, 0);
+  EXPECT_EQ(verified.out,
+            "18 entries, 0 of them not whole\n"
+            "another version of Interlock wrote 3 of them, and this one never looks those up: `interlock cache prune "
+            "--other-versions` would remove them\n");
+  nlohmann::json report = json({"verify"});
+  EXPECT_EQ(report["problems"].size(), 0u);
+  EXPECT_EQ(report["other_versions"], 3);
+  Outcome shown = runCommand(
+      {"inspect", folder + "/cache/entries/" + nameOf(inFormat1(entry)).substr(0, 2) + "/" + nameOf(inFormat1(entry))},
+      {"INTERLOCK_CACHE_DIR=" + folder + "/cache"});
+  EXPECT_EQ(shown.code, 2);
+  EXPECT_THAT(shown.err, testing::AllOf(HasSubstr("written by another version"), testing::Not(HasSubstr("damaged"))));
+
+  EXPECT_EQ(json({"prune", "--damaged"})["removed"], 0);
+  EXPECT_EQ(json({"prune", "--other-versions"})["removed"], 3);
+  EXPECT_EQ(cache({"verify"}).out, "15 entries, 0 of them not whole\n");
+  fs::resize_file(entryFile(), 200);
+  EXPECT_EQ(json({"prune", "--other-versions"})["removed"], 0);
+  EXPECT_EQ(cache({"verify"}).code, 1);
 }
 
 TEST_F(CacheCommand, PruneByLimits) {
