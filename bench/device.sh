@@ -2,8 +2,8 @@
 # Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 #
 # Everything that needs a GPU, in one go: device.sh OUT [ARCHIVE] [STEP…]. ARCHIVE is what bench/pack.sh made (without
-# one: the programs beside this script). Steps: query tests sanitizer run bench handoff contention abi two two_sweep sweep;
-# all but the last three if none is named. A step that fails or runs too long does not stop the next; the summary comes
+# one: the programs beside this script). Steps: query tests sanitizer run bench handoff contention abi two two_sweep profile
+# sweep; all but the last four if none is named. A step that fails or runs too long does not stop the next; the summary comes
 # last, and the exit code is the number of checks that failed.
 set -uo pipefail
 out=${1:?expected a folder for the results}
@@ -128,6 +128,27 @@ two() {
   grep -E '^\[  (PASSED|FAILED|SKIPPED) ' "$out/two-tests.log" | tail -n 12 | tee -a "$summary"
 }
 
+# What the hardware's counters say of two GPUs: the way out of a multiprocessor and the link. A profiler runs one kernel at
+# a time, so no peer answers: the dispatch writes its rows and then gives up its wait, which is what is to be seen.
+profile() {
+  local ncu=$(command -v ncu) ctas port=l1tex__m_l1tex2xbar link=nvltx__bytes_packet_request_data
+  if [[ -z $ncu ]]; then
+    say "skipped profile: no ncu on this machine"
+    return
+  fi
+  local how=("$ncu" --clock-control none --cache-control none --devices 0 --launch-count 2 --metrics
+    "gpu__time_duration.sum,sm__cycles_elapsed.max,${port}_write_bytes.sum,${port}_write_bytes.max.pct_of_peak_sustained_elapsed,${port}_req_cycles_active.max,${port}_req_cycles_stalled.max,${link}_user.sum,${link}_protocol.sum")
+  for ctas in 8 12 14 16 24 132; do
+    check "profile: fan_out, $ctas CTAs" 60 profile.log "${how[@]}" -k regex:^fan_out "$bin/interlock-bench-two" --ctas $ctas \
+      --tokens 128 --runs 1 --warmups 0 --chain 2 -o "$work/profile.json"
+  done
+  for ctas in 12 14; do
+    # The wait that is given up is no fault here.
+    check "profile: dispatch, $ctas CTAs" 60 profile.log bash -c '"$@" || true' - "${how[@]}" -k regex:^ep_dispatch --launch-count 1 "$bin/interlock" run \
+      --device cuda --ranks 2 --model deepseek-v3 --tokens 8192 --grid $ctas --timeout-ms 100 --steps 1
+  done
+}
+
 # Over geometries; a minute.
 two_sweep() {
   check "sweep: two GPUs" 200 two-sweep.log "$bin/interlock-bench-two" --tokens 8192,128 --block 512,1024 \
@@ -180,9 +201,9 @@ sweep() {
 
 for step in $steps; do
   case $step in
-  query | tests | sanitizer | run | bench | handoff | contention | abi | two | two_sweep | sweep) "$step" ;;
+  query | tests | sanitizer | run | bench | handoff | contention | abi | two | two_sweep | profile | sweep) "$step" ;;
   *)
-    say "expected steps among query tests sanitizer run bench handoff contention abi two two_sweep sweep, got $step"
+    say "expected steps among query tests sanitizer run bench handoff contention abi two two_sweep profile sweep, got $step"
     failed=$((failed + 1))
     ;;
   esac
