@@ -136,7 +136,7 @@ profile() {
     say "skipped profile: no ncu on this machine"
     return
   fi
-  local how=("$ncu" --clock-control none --cache-control none --devices 0 --launch-count 2 --metrics
+  local how=("$ncu" --clock-control none --cache-control none --devices 0 --launch-count 1 --metrics
     "gpu__time_duration.sum,sm__cycles_elapsed.max,${port}_write_bytes.sum,${port}_write_bytes.max.pct_of_peak_sustained_elapsed,${port}_req_cycles_active.max,${port}_req_cycles_stalled.max,${link}_user.sum,${link}_protocol.sum")
   for ctas in 8 12 14 16 24 132; do
     check "profile: fan_out, $ctas CTAs" 60 profile.log "${how[@]}" -k regex:^fan_out "$bin/interlock-bench-two" --ctas $ctas \
@@ -144,7 +144,7 @@ profile() {
   done
   for ctas in 12 14; do
     # The wait that is given up is no fault here.
-    check "profile: dispatch, $ctas CTAs" 60 profile.log bash -c '"$@" || true' - "${how[@]}" -k regex:^ep_dispatch --launch-count 1 "$bin/interlock" run \
+    check "profile: dispatch, $ctas CTAs" 60 profile.log bash -c '"$@" || true' - "${how[@]}" -k regex:^ep_dispatch "$bin/interlock" run \
       --device cuda --ranks 2 --model deepseek-v3 --tokens 8192 --grid $ctas --timeout-ms 100 --steps 1
   done
 }
