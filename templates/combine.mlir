@@ -373,6 +373,7 @@ func.func @ep_combine(%window: i64, %stride: i64, %out: i64, %out_weights: i64, 
   %result_at = arith.constant #off_result
   %started = arith.constant #off_started
   %claim_at = arith.constant #control_claim
+  %mailboxes_at = arith.constant #off_mailboxes
 
   %rows_tables = sync.shared_alloc bytes = #warps_rows_bytes align = 8 : !sync.ptr<shared>
   %weights_tables = sync.shared_alloc bytes = #warps_weights_bytes align = 4 : !sync.ptr<shared>
@@ -400,7 +401,9 @@ func.func @ep_combine(%window: i64, %stride: i64, %out: i64, %out_weights: i64, 
   %shares = arith.muli %size, %sharing : i32
   %stride_items = arith.muli %listed, %warps : i32
   %claim = ep.offset %control, %claim_at : !sync.ptr<global>
-  %ctas = ep.for_each_tile %tile in %tiles claim %claim {schedule = #schedule, cluster = #cluster} {
+  %mailboxes = ep.peer_ptr %window, %stride, %rank, %mailboxes_at : !sync.ptr<global>
+  %ctas = ep.for_each_tile %tile in %tiles claim %claim through %mailboxes
+      {schedule = #schedule, cluster = #cluster, remote_shared = #remote_shared} {
     %first = arith.muli %tile, %size : i32
     // the lane's item of those that its warp lists together: of its token it knows one expert
     %ahead = arith.muli %which, %warps : i32

@@ -172,5 +172,8 @@ LogicalResult ForEachTileOp::verify() {
     return emitOpError() << "expected a cluster of 1, 2, 4 or 8 CTAs, got " << cluster;
   if (getSchedule() == ep::Schedule::claimed && !getClaim())
     return emitOpError() << "expected a claim counter with schedule claimed, got none";
+  if (usesMailboxes() && !getMailboxes())
+    return emitOpError() << "expected mailboxes to hand a claimed tile through, since a CTA has no access to its "
+                            "cluster's shared memory, got none";
   return success();
 }

@@ -27,7 +27,9 @@ std::vector<Region> regionsOf(const LayerSpec &l, const WindowLayout &w) {
           {"counts", w.counts, uint64_t(WindowLayout::buffers) * l.ranks * 4},
           {"landing", w.landing, rows * w.rowStride},
           {"meta", w.meta, rows * w.metaStride},
-          {"expertOut", w.expertOut, rows * w.outRows * w.combineRowStride}};
+          {"expertOut", w.expertOut, rows * w.outRows * w.combineRowStride},
+          // a cluster that has a unit of two tiles or more, of one token or more
+          {"mailboxes", w.mailboxes, (uint64_t(l.maxTokens) + 1) / 2 * 4}};
 }
 
 class Layout : public testing::TestWithParam<LayerSpec> {};
