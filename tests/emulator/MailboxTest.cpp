@@ -79,8 +79,7 @@ protected:
       uint64_t boxes, counts;
       uint32_t tiles, unused;
     } params{boxes.address(), out.address(), each.tiles, 0};
-    ILK_RETURN_IF_ERROR(driver->launch(stream, loaded,
-                                       {each.clusters * each.cluster, each.threads, each.cluster, 0},
+    ILK_RETURN_IF_ERROR(driver->launch(stream, loaded, {each.clusters * each.cluster, each.threads, each.cluster, 0},
                                        std::as_bytes(std::span(&params, 1))));
     ILK_RETURN_IF_ERROR(driver->copyOut(stream, counts.data(), out.address(), counts.size() * 4));
     ILK_RETURN_IF_ERROR(driver->copyOut(stream, &memoryAfter, boxes.address(), sizeof memoryAfter));

@@ -145,6 +145,19 @@ func.func @no_mailboxes(%count: i32, %claim: !sync.ptr<global>) {
 
 // -----
 
+func.func @barrier_in_body(%count: i32, %claim: !sync.ptr<global>) {
+  // expected-error @+1 {{'ep.for_each_tile' op expected a body without a cluster barrier, since with mailboxes it runs between an arrival and the wait for it, got one}}
+  ep.for_each_tile %tile in %count claim %claim through %claim
+      {schedule = #ep.schedule<claimed>, cluster = 2 : i32, remote_shared = false} {
+    // expected-note @+1 {{the cluster barrier is here}}
+    sync.cluster_arrive release
+    sync.cluster_wait acquire
+  }
+  return
+}
+
+// -----
+
 func.func @no_tile(%count: i32) {
   // expected-error @+1 {{'ep.for_each_tile' op expected a body with one argument of i32, the tile, got 0 arguments}}
   "ep.for_each_tile"(%count) ({
