@@ -398,6 +398,7 @@ func.func @ep_combine(%window: i64, %stride: i64, %out: i64, %out_weights: i64, 
   %result_at = arith.constant #off_result
   %started = arith.constant #off_started
   %claim_at = arith.constant #control_claim
+  %mailboxes_at = arith.constant #off_mailboxes
 
   %rows_tables = sync.shared_alloc bytes = #warps_rows_bytes align = 8 : !sync.ptr<shared>
   %weights_tables = sync.shared_alloc bytes = #warps_weights_bytes align = 4 : !sync.ptr<shared>
@@ -427,7 +428,9 @@ func.func @ep_combine(%window: i64, %stride: i64, %out: i64, %out_weights: i64, 
       : (i64, i64, i32, i64, i64, i64, i64) -> i64
 
   %claim = ep.offset %control, %claim_at : !sync.ptr<global>
-  %ctas = ep.for_each_tile %tile in %tiles claim %claim {schedule = #schedule, cluster = #cluster} {
+  %mailboxes = ep.peer_ptr %window, %stride, %rank, %mailboxes_at : !sync.ptr<global>
+  %ctas = ep.for_each_tile %tile in %tiles claim %claim through %mailboxes
+      {schedule = #schedule, cluster = #cluster, remote_shared = #remote_shared} {
     %first = arith.muli %tile, %size : i32
     %begin, %end = func.call @warp_segments(%first, %size, %tokens) : (i32, i32, i32) -> (i32, i32)
     %skipped = arith.divui %begin, %segments : i32

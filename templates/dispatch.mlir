@@ -557,6 +557,7 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
   %signal_stride = arith.constant #signal_stride
   %last_use_at = arith.constant #control_last_use
   %claim_at = arith.constant #control_claim
+  %mailboxes_at = arith.constant #off_mailboxes
 
   %counts = sync.shared_alloc bytes = #ranks_bytes align = 4 : !sync.ptr<shared>
   %cursor = sync.shared_alloc bytes = 4 align = 4 : !sync.ptr<shared>
@@ -598,7 +599,9 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
   %size = func.call @tile_size(%tokens) : (i32) -> i32
   %tiles = func.call @tile_count(%tokens, %size) : (i32, i32) -> i32
   %claim = ep.offset %control, %claim_at : !sync.ptr<global>
-  %ctas = ep.for_each_tile %tile in %tiles claim %claim {schedule = #schedule, cluster = #cluster} {
+  %mailboxes = ep.peer_ptr %window, %stride, %rank, %mailboxes_at : !sync.ptr<global>
+  %ctas = ep.for_each_tile %tile in %tiles claim %claim through %mailboxes
+      {schedule = #schedule, cluster = #cluster, remote_shared = #remote_shared} {
     %first = arith.muli %tile, %size : i32
     %left = arith.subi %tokens, %first : i32
     %count = arith.minui %left, %size : i32

@@ -93,6 +93,7 @@ struct Access {
   uint32_t threadStride = 0; ///< not 0: a place of the object's own, and so many bytes further for each next thread
   bool fixed = false;        ///< a place of the object's own, by a constant
   bool perCta = false;       ///< the formula gives each CTA a place of its own
+  bool perCluster = false;   ///< the formula gives each cluster a place of its own
   bool indexed = false;      ///< one of several elements, as a slot of a ring; which one is not known
   bool known() const { return object != noObject; }
 };

@@ -9,11 +9,13 @@
 namespace interlock::scope {
 namespace {
 
-/// Accesses with nothing behind them, on some path, by which another thread would know that they are over.
+/// Accesses with nothing behind them, on some path, by which another thread of the CTA, or one of the cluster, would
+/// know that they are over.
 class Unordered {
 public:
-  explicit Unordered(const Judge &judge)
-      : judge(judge), program(judge.program), sites(judge.sites), in(program.blocks.size(), Set(sites.list.size())) {
+  Unordered(const Judge &judge, Scope within)
+      : judge(judge), program(judge.program), sites(judge.sites), within(within),
+        in(program.blocks.size(), Set(sites.list.size())) {
     std::vector<uint32_t> todo{0};
     std::vector<bool> seen(program.blocks.size());
     while (!todo.empty() && !program.blocks.empty()) {
@@ -30,54 +32,76 @@ public:
     }
   }
 
-  using Set = std::vector<bool>; ///< by site
+  /// By site: no arrival at the cluster's barrier behind it, or one for which nobody has waited yet. What comes between
+  /// an arrival and its wait is ordered by neither.
+  struct Set {
+    explicit Set(size_t sites) : open(sites), arrived(sites) {}
+    std::vector<bool> open, arrived;
+    bool has(Site site) const { return open[site] || arrived[site]; }
+  };
   const Set &atStart(uint32_t block) const { return in[block]; }
 
   void apply(Set &set, uint32_t event) const {
     const Event &e = program.events[event];
-    bool clusterWide = e.kind == EventKind::clusterWait;
-    if (e.kind == EventKind::ctaBarrier || clusterWide || e.kind == EventKind::call)
-      set.assign(set.size(), false);
+    if ((e.kind == EventKind::ctaBarrier && within == Scope::cta) || e.kind == EventKind::call)
+      set = Set(sites.list.size());
+    else if (e.kind == EventKind::clusterArrive)
+      arrive(set);
+    else if (e.kind == EventKind::clusterWait)
+      set.arrived.assign(set.arrived.size(), false);
     if (Site w = sites.of[event][2]; w != Sites::none)
-      for (Site a = stateSites; a < set.size(); ++a)
-        if (set[a] && judge.flow.tells(event, a))
-          set[a] = false;
+      for (Site a = stateSites; a < sites.list.size(); ++a)
+        if (set.has(a) && judge.flow.tells(event, a))
+          set.open[a] = set.arrived[a] = false;
     for (Site a : {sites.of[event][0], sites.of[event][1]})
       if (a != Sites::none)
-        set[a] = true;
+        set.open[a] = true;
   }
 
 private:
-  static bool merge(Set &into, const Set &from) {
+  static void arrive(Set &set) {
+    merge(set.arrived, set.open);
+    set.open.assign(set.open.size(), false);
+  }
+  static bool merge(std::vector<bool> &into, const std::vector<bool> &from) {
     bool fresh = false;
     for (size_t i = 0; i < into.size(); ++i)
       if (from[i] && !into[i])
         fresh = into[i] = true;
     return fresh;
   }
+  static bool merge(Set &into, const Set &from) {
+    bool open = merge(into.open, from.open);
+    return merge(into.arrived, from.arrived) || open;
+  }
 
   const Judge &judge;
   const Program &program;
   const Sites &sites;
+  const Scope within;
   std::vector<Set> in;
 };
 
 class Races {
 public:
-  explicit Races(Judge &judge) : judge(judge), sites(judge.sites), unordered(judge) {}
+  explicit Races(Judge &judge)
+      : judge(judge), sites(judge.sites), inCta(judge, Scope::cta), inCluster(judge, Scope::cluster) {}
 
   void run() {
     uint32_t current = ~0u;
-    Unordered::Set set;
+    Unordered::Set ofCta(0), ofCluster(0);
     judge.flow.walk([&](uint32_t block, uint32_t event, const State &state) {
-      if (block != current)
-        set = unordered.atStart(current = block);
+      if (block != current) {
+        ofCta = inCta.atStart(block);
+        ofCluster = inCluster.atStart(current = block);
+      }
       for (Site b : {sites.of[event][0], sites.of[event][1]})
         if (b != Sites::none) {
-          sharedMemory(block, event, b, state, set);
-          acrossCtas(block, event, b, state);
+          sharedMemory(block, event, b, state, ofCta);
+          acrossCtas(block, event, b, state, ofCluster);
         }
-      unordered.apply(set, event);
+      inCta.apply(ofCta, event);
+      inCluster.apply(ofCluster, event);
     });
   }
 
@@ -103,7 +127,7 @@ private:
     const Actor &actor = judge.program.blocks[block].actor;
     for (Site a : sites.byObject[here.access->object]) {
       const Actor &other = judge.actorOf(a);
-      if (!set[a] || async(sites.list[a].event) || !conflict(sites.list[a], here) || sameThread(actor, other) ||
+      if (!set.has(a) || async(sites.list[a].event) || !conflict(sites.list[a], here) || sameThread(actor, other) ||
           inOtherCtas(actor, other) ||
           ((sameWarp(actor, other) || ownPiece(*sites.list[a].access, *here.access)) && !state.has(unlaned, a)))
         continue;
@@ -131,7 +155,7 @@ private:
 
   /// Global memory that a contract speaks of: what other CTAs did to it must be known to be over. A signal vouches for
   /// what all of them have stored.
-  void acrossCtas(uint32_t block, uint32_t event, Site b, const State &state) {
+  void acrossCtas(uint32_t block, uint32_t event, Site b, const State &state, const Unordered::Set &ofCluster) {
     const SiteInfo &here = sites.list[b];
     const Object &object = judge.object(*here.access);
     const Event &e = judge.program.events[event];
@@ -139,6 +163,10 @@ private:
       return;
     for (Site a : sites.byObject[here.access->object]) {
       const SiteInfo &first = sites.list[a];
+      if (first.access->perCluster && here.access->perCluster && first.access->formula == here.access->formula) {
+        withinCluster(event, b, a, ofCluster.has(a) && !toldByOtherCtas(a, state));
+        continue;
+      }
       // What the same run of the thread has done is known to it.
       if (!conflict(first, here) || !state.has(reach, a) || judge.eventOf(a).elsewhere || judge.eventOf(a).vouches ||
           first.block == block || toldByOtherCtas(a, state))
@@ -156,6 +184,16 @@ private:
     }
   }
 
+  /// A place that the cluster has for itself: only its own CTAs can meet there, and its barrier is enough.
+  void withinCluster(uint32_t event, Site b, Site a, bool isOpen) {
+    if (isOpen && conflict(sites.list[a], sites.list[b]) && !sameThread(judge.actorOf(a), judge.actorOf(b)))
+      judge.report("SL30", Severity::error, event,
+                   fmt::format("expected the cluster's barrier between {} and the access to {} by another of its "
+                               "CTAs, found a path without it",
+                               describe(judge, event), judge.nameOf(*sites.list[b].access)),
+                   {"arrive behind the one and wait before the other", {{"the other access", sites.list[a].event}}});
+  }
+
   /// Both are of the piece that the warp has for itself, so only its own lanes can meet there.
   static bool ownPiece(const Access &x, const Access &y) { return x.warpStride != 0 && x.warpStride == y.warpStride; }
   bool sameWarp(const Actor &a, const Actor &b) const {
@@ -165,7 +203,7 @@ private:
 
   Judge &judge;
   const Sites &sites;
-  const Unordered unordered;
+  const Unordered inCta, inCluster;
 };
 
 } // namespace

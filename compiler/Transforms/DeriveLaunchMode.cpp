@@ -197,9 +197,8 @@ private:
     return {};
   }
 
-  static Verdict clusterWait(Operation *op) {
-    return {LaunchMode::cluster, "it waits for CTAs of its cluster, which always run together", nullptr};
-  }
+  static constexpr const char *ofCluster = "it waits for CTAs of its cluster, which always run together";
+  static Verdict clusterWait(Operation *op) { return {LaunchMode::cluster, ofCluster, nullptr}; }
 
   /// Whether two places can be the same memory. Regions of the window are told apart by where they begin.
   static bool meet(const Place &a, const Place &b) {
@@ -252,21 +251,20 @@ private:
     return llvm::any_of(onlyCtas(op), [](const OneCta &only) { return only.first; });
   }
 
-  enum class Relation { own, lower, other };
+  enum class Relation { own, cluster, lower, other };
   /// Of the CTAs that write `set`, as seen from a CTA that waits at `wait`: by how the two addresses differ.
   Relation relation(const Place &wait, const Place &set) const {
     LinearForm difference = wait.form;
     difference.constant -= set.form.constant;
     Value ordinal;
     int64_t stride = 0;
-    for (auto [value, factor] : set.form.terms)
+    bool perCluster = false;
+    for (auto [value, factor] : set.form.terms) {
       if (ordinals.isOrdinal(value)) {
         ordinal = value;
         stride = factor;
       }
-    if (!ordinal || stride == 0)
-      return Relation::other;
-    for (auto [value, factor] : set.form.terms) {
+      perCluster |= isa_and_nonnull<ep::ClusterIdOp>(value.getDefiningOp());
       auto present = llvm::find_if(difference.terms, [&](const auto &term) { return term.first == value; });
       if (present == difference.terms.end())
         difference.terms.push_back({value, -factor});
@@ -274,11 +272,13 @@ private:
         present->second -= factor;
     }
     llvm::erase_if(difference.terms, [](const auto &term) { return term.second == 0; });
-    if (difference.terms.empty()) {
-      if (difference.constant == 0)
-        return Relation::own;
+    bool same = difference.terms.empty() && difference.constant == 0;
+    if (!ordinal || stride == 0)
+      return same && perCluster ? Relation::cluster : Relation::other;
+    if (same)
+      return Relation::own;
+    if (difference.terms.empty())
       return difference.constant % stride == 0 && difference.constant / stride < 0 ? Relation::lower : Relation::other;
-    }
     // Place j of a loop over all j < ordinal.
     if (difference.constant != 0 || difference.terms.size() != 2)
       return Relation::other;
@@ -326,9 +326,11 @@ private:
         continue;
       }
       Relation whose = wait.place.root ? relation(wait.place, set.place) : Relation::other;
-      if (whose == Relation::own)
+      if (whose == Relation::own || (whose == Relation::cluster && cluster == 1))
         continue;
-      if (whose == Relation::lower || isTurn(wait.place, awaited, set))
+      if (whose == Relation::cluster)
+        take(LaunchMode::cluster, ofCluster, set.op);
+      else if (whose == Relation::lower || isTurn(wait.place, awaited, set))
         take(LaunchMode::forward, "it waits only for CTAs that took a lower ticket or index, and so run already",
              set.op);
       else

@@ -40,7 +40,7 @@ private:
     case ep::Schedule::grid_stride:
       return strided();
     case ep::Schedule::claimed:
-      return claimed();
+      return op.usesMailboxes() ? mailed() : claimed();
     case ep::Schedule::clc:
       return cancelled();
     }
@@ -163,6 +163,59 @@ private:
       scf::YieldOp::create(b, ValueRange{next});
     }
     drain(handoff, arith::AddIOp::create(b, loop.getResult(1), constant(1)), producer);
+    return constant(1);
+  }
+
+  void arriveInCluster(const char *name) {
+    step(name);
+    sync::ClusterArriveOp::create(b, sync::Sem::release);
+  }
+  void waitForCluster(const char *name) {
+    step(name);
+    sync::ClusterWaitOp::create(b, sync::Sem::acquire);
+  }
+
+  /// As `claimed`, through a word of device memory that is the cluster's own. A cluster begins with the unit of its own
+  /// number, so that one which gets none needs no word. The leader claims the next unit before the body, so that the
+  /// answer is there behind it. The cluster's barrier says two things in turn. That the word is free: everybody arrives
+  /// when he has what was in it, and waits behind the body. That it is full: everybody arrives and waits behind the
+  /// leader's store. So one word is enough.
+  Value mailed() {
+    Type i32 = b.getI32Type(), i64 = b.getI64Type();
+    Value producer = isProducer(isFirstThread()), first = ownCluster(), clusters = clustersOfGrid();
+    Value wordBytes = arith::ConstantIntOp::create(b, 4, 64);
+    Value bytes = arith::MulIOp::create(b, arith::ExtUIOp::create(b, i64, first), wordBytes);
+    Value word = ep::OffsetOp::create(b, op.getMailboxes(), bytes);
+    auto loop = scf::WhileOp::create(b, TypeRange{i32}, ValueRange{first});
+    OpBuilder::InsertionGuard restore(b);
+    Block *before = b.createBlock(&loop.getBefore(), {}, {i32}, {op.getLoc()});
+    Value more = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, before->getArgument(0), units);
+    scf::ConditionOp::create(b, more, before->getArguments());
+
+    Block *round = b.createBlock(&loop.getAfter(), {}, {i32}, {op.getLoc()});
+    arriveInCluster("free");
+    auto claim = scf::IfOp::create(b, TypeRange{i32}, producer, /*addThenBlock=*/true, /*addElseBlock=*/true);
+    b.setInsertionPointToStart(claim.thenBlock());
+    step("claim");
+    Value taken = sync::AtomicOp::create(b, i32, sync::AtomicKind::add, sync::Sem::relaxed, sync::Scope::gpu,
+                                         op.getClaim(), constant(1));
+    scf::YieldOp::create(b, taken);
+    b.setInsertionPointToStart(claim.elseBlock());
+    scf::YieldOp::create(b, constant(0));
+
+    b.setInsertionPointToEnd(round);
+    b.setLoc(op.getLoc());
+    body(round->getArgument(0));
+    waitForCluster("acquire");
+    auto publish = scf::IfOp::create(b, producer, /*withElseRegion=*/false);
+    b.setInsertionPointToStart(publish.thenBlock());
+    ep::StoreOp::create(b, arith::AddIOp::create(b, claim.getResult(0), clusters), word);
+    b.setInsertionPointToEnd(round);
+    arriveInCluster("publish");
+    waitForCluster("wait");
+    b.setLoc(op.getLoc());
+    scf::YieldOp::create(b, ep::LoadOp::create(b, i32, word).getResult());
+    b.setInsertionPointAfter(loop);
     return constant(1);
   }
 

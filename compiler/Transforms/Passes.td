@@ -51,13 +51,14 @@ def InlineTemplates : Pass<"ep-inline-templates", "mlir::ModuleOp"> {
 }
 
 def LowerTiles : Pass<"ep-lower-tiles", "mlir::func::FuncOp"> {
-  let summary = "Turn ep.for_each_tile into a strided loop, or into a loop fed by a hand-off from the cluster's leader";
+  let summary = "Turn ep.for_each_tile into a strided loop, or into a loop fed by the cluster's leader";
   let description = [{
     `grid_stride`: cluster c takes the units c, c + clusters, …; CTA r of it the tile `unit * cluster + r`.
 
     `claimed`: one thread of the leader CTA takes the next unit from a counter in device memory and publishes it through
     a `sync.handoff` to every CTA of the cluster; the loop ends when the unit is beyond the last, and the leader drains the
-    hand-off before it goes on.
+    hand-off before it goes on. Where `remote_shared` is false and a cluster has several CTAs, the unit goes through the
+    cluster's mailbox: a word of device memory that its leader writes and its CTAs read between barriers of the cluster.
   }];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::scf::SCFDialect", "interlock::sync::SyncDialect"];
 }

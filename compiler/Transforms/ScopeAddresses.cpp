@@ -187,6 +187,7 @@ void ScopeAddresses::describeTerms(scope::Access &access, const LinearForm &form
     others |= !thread && !uniform;
     access.single &= uniform && !isInLoop(value);
     access.perCta |= isa_and_nonnull<ep::CtaIdOp>(op);
+    access.perCluster |= isa_and_nonnull<ep::ClusterIdOp>(op) && std::abs(factor) >= std::max<int64_t>(bytes, 1);
     if (isa_and_nonnull<ep::WarpIdOp>(op) && std::abs(factor) >= std::max<int64_t>(bytes, 1))
       access.warpStride = uint32_t(std::abs(factor));
     access.indexed |= !isa_and_nonnull<ep::ThreadIdOp>(op) && isInLoop(value);

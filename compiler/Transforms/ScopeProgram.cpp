@@ -273,7 +273,7 @@ private:
       event.kind = use.writes ? EventKind::load : EventKind::store;
       scope::Access &access = use.writes ? event.src : event.dst;
       access = use.access;
-      access.perThread = access.perCta = false;
+      access.perThread = access.perCta = access.perCluster = false;
       access.formula = 0; // any place of the region, and not one with this kernel's own accesses
       event.elsewhere = true;
       emit(event, use.op);
@@ -290,7 +290,7 @@ private:
       event.kind = EventKind::load;
       event.vouches = true;
       event.src = use.access;
-      event.src.perThread = event.src.perCta = false;
+      event.src.perThread = event.src.perCta = event.src.perCluster = false;
       emit(event, signal);
     }
   }

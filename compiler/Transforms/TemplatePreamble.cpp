@@ -71,6 +71,7 @@ void addWindow(Preamble &p, const KernelSpec &spec) {
   p.integer("off_landing", w.landing, 64);
   p.integer("off_meta", w.meta, 64);
   p.integer("off_expert_out", w.expertOut, 64);
+  p.integer("off_mailboxes", w.mailboxes, 64);
   p.integer("signal_stride", WindowLayout::signalStride, 64);
   p.integer("row_stride", w.rowStride, 64);
   p.integer("combine_row_stride", w.combineRowStride, 64);
@@ -106,6 +107,7 @@ void addGeometry(Preamble &p, const KernelSpec &spec, const TargetInfo &target) 
   p.integer("warps", warps, 32);
   p.integer("cluster", spec.cluster, 32);
   p.line(fmt::format("#schedule = #ep.schedule<{}>", name(spec.schedule)));
+  p.flag("remote_shared", target.remoteShared);
   p.flag("unordered_tiles", spec.schedule == Schedule::clc); // a CTA's tiles come in any order
   p.integer("tile_tokens", tile, 32);
   p.flag("even_tiles", spec.schedule == Schedule::gridStride); // as many tokens for every CTA

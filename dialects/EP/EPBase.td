@@ -49,7 +49,8 @@ def EP_ScheduleAttr : EP_EnumAttr<EP_Schedule, "schedule"> {
   let summary = "where a cluster takes its next tile from";
   let description = [{
     `grid_stride`: a fixed stride through the tiles. `claimed`: a counter in device memory, from which the cluster's
-    leader claims and which it hands on ([`sync.handoff`](Sync.md#synchandoff-interlocksynchandoffop)).
+    leader claims and which it hands on ([`sync.handoff`](Sync.md#synchandoff-interlocksynchandoffop), or mailboxes:
+    [`ep.for_each_tile`](#epfor_each_tile-interlockepforeachtileop)). `clc`: cluster launch control.
 
     ```mlir
     ep.for_each_tile %tile in %count claim %g {schedule = #ep.schedule<claimed>, cluster = 2 : i32} {

@@ -75,19 +75,24 @@ void EPDialect::initialize() {
   addInterfaces<EPInliner>();
 }
 
-// `%tile in %count (claim %counter)? attr-dict { body }`
+// `%tile in %count (claim %counter (through %mailboxes)?)? attr-dict { body }`
 ParseResult ForEachTileOp::parse(OpAsmParser &parser, OperationState &result) {
   OpAsmParser::Argument tile;
-  OpAsmParser::UnresolvedOperand count, claim;
+  OpAsmParser::UnresolvedOperand count, pointer;
   Builder &builder = parser.getBuilder();
   tile.type = builder.getI32Type();
   if (parser.parseArgument(tile) || parser.parseKeyword("in") || parser.parseOperand(count) ||
       parser.resolveOperand(count, tile.type, result.operands))
     return failure();
-  if (succeeded(parser.parseOptionalKeyword("claim"))) {
-    auto type = sync::PtrType::get(parser.getContext(), sync::Space::global);
-    if (parser.parseOperand(claim) || parser.resolveOperand(claim, type, result.operands))
+  auto type = sync::PtrType::get(parser.getContext(), sync::Space::global);
+  auto &segments = result.getOrAddProperties<Properties>().operandSegmentSizes;
+  segments = {1, 0, 0};
+  for (auto [keyword, segment] : {std::pair("claim", 1), std::pair("through", 2)}) {
+    if (failed(parser.parseOptionalKeyword(keyword)))
+      break;
+    if (parser.parseOperand(pointer) || parser.resolveOperand(pointer, type, result.operands))
       return failure();
+    segments[segment] = 1;
   }
   result.addTypes(tile.type);
   Region *body = result.addRegion();
@@ -104,7 +109,12 @@ void ForEachTileOp::print(OpAsmPrinter &printer) {
   printer << " " << getBody().getArgument(0) << " in " << getCount();
   if (Value claim = getClaim())
     printer << " claim " << claim;
-  printer.printOptionalAttrDict((*this)->getAttrs());
+  if (Value mailboxes = getMailboxes())
+    printer << " through " << mailboxes;
+  SmallVector<StringRef> elided{getOperandSegmentSizesAttrName()};
+  if (getRemoteShared()) // as it is where nothing is said
+    elided.push_back(getRemoteSharedAttrName());
+  printer.printOptionalAttrDict((*this)->getAttrs(), elided);
   printer << " ";
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }

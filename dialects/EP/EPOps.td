@@ -317,7 +317,7 @@ def EP_ScanOp : EP_Op<"scan"> {
 // Tiles
 //===----------------------------------------------------------------------===//
 
-def EP_ForEachTileOp : EP_Op<"for_each_tile", [SingleBlock, NoTerminator]> {
+def EP_ForEachTileOp : EP_Op<"for_each_tile", [SingleBlock, NoTerminator, AttrSizedOperandSegments]> {
   let summary = "Do something for every tile of the work, each in one CTA of the grid";
   let description = [{
     Executed by all threads of all CTAs of the grid, in uniform control flow. Each index in [0, count) is given to exactly
@@ -327,6 +327,11 @@ def EP_ForEachTileOp : EP_Op<"for_each_tile", [SingleBlock, NoTerminator]> {
     With schedule `claimed`, `claim` points to a 32-bit counter in device memory that is 0 when the first CTA begins; tiles
     go to whoever comes first ([PTX ISA,
     "atom"](https://docs.nvidia.com/cuda/parallel-thread-execution/index.html#parallel-synchronization-and-communication-instructions-atom)).
+    The cluster's leader claims for it and hands the tile on ([`sync.handoff`](Sync.md#synchandoff-interlocksynchandoffop)).
+    Where `remote_shared` is false, so that a CTA cannot write the shared memory of its cluster's others, the hand-off of a
+    cluster of several CTAs goes through `mailboxes` instead: words of device memory, one for each cluster that gets a
+    tile. The body then runs between an arrival at the cluster's barrier and the wait for it, and has none of its own.
+
     With schedule `clc` (cluster launch control) the grid has a cluster for every `cluster` tiles. A cluster that is done
     with its own cancels the launch of one that has not begun and does its tiles ([PTX ISA,
     "clusterlaunchcontrol.try_cancel"](https://docs.nvidia.com/cuda/parallel-thread-execution/index.html#parallel-synchronization-and-communication-instructions-clusterlaunchcontrol-try-cancel)),
@@ -339,17 +344,24 @@ def EP_ForEachTileOp : EP_Op<"for_each_tile", [SingleBlock, NoTerminator]> {
     %ctas = ep.for_each_tile %tile in %count claim %g {schedule = #ep.schedule<claimed>, cluster = 4 : i32} {
       sync.cta_barrier
     }
+    %two = ep.for_each_tile %tile in %count claim %g through %g {schedule = #ep.schedule<claimed>, cluster = 2 : i32, remote_shared = false} {
+    }
     %one = ep.for_each_tile %tile in %count {schedule = #ep.schedule<grid_stride>, cluster = 1 : i32} {
     }
     %many = ep.for_each_tile %tile in %count {schedule = #ep.schedule<clc>, cluster = 2 : i32} {
     }
     ```
   }];
-  let arguments = (ins I32:$count, Optional<Sync_GlobalPtr>:$claim, EP_ScheduleAttr:$schedule, I32Attr:$cluster);
+  let arguments = (ins I32:$count, Optional<Sync_GlobalPtr>:$claim, Optional<Sync_GlobalPtr>:$mailboxes,
+                   EP_ScheduleAttr:$schedule, I32Attr:$cluster, DefaultValuedAttr<BoolAttr, "true">:$remote_shared);
   let results = (outs I32:$ctas);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Whether a tile is handed on through `mailboxes`.
+    bool usesMailboxes() { return getSchedule() == Schedule::claimed && getCluster() > 1 && !getRemoteShared(); }
+  }];
 }
 
 #endif // INTERLOCK_DIALECTS_EP_OPS

@@ -172,5 +172,19 @@ LogicalResult ForEachTileOp::verify() {
     return emitOpError() << "expected a cluster of 1, 2, 4 or 8 CTAs, got " << cluster;
   if (getSchedule() == ep::Schedule::claimed && !getClaim())
     return emitOpError() << "expected a claim counter with schedule claimed, got none";
-  return success();
+  if (usesMailboxes() && !getMailboxes())
+    return emitOpError() << "expected mailboxes to hand a claimed tile through, since a CTA has no access to its "
+                            "cluster's shared memory, got none";
+  if (!usesMailboxes())
+    return success();
+  WalkResult walked = body.walk([&](Operation *inner) {
+    if (!isa<sync::ClusterArriveOp, sync::ClusterWaitOp>(inner))
+      return WalkResult::advance();
+    InFlightDiagnostic diagnostic = emitOpError()
+                                    << "expected a body without a cluster barrier, since with mailboxes it runs "
+                                       "between an arrival and the wait for it, got one";
+    diagnostic.attachNote(inner->getLoc()) << "the cluster barrier is here";
+    return WalkResult::interrupt();
+  });
+  return failure(walked.wasInterrupted());
 }

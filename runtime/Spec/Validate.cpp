@@ -140,11 +140,6 @@ Status validate(const KernelSpec &spec) {
     return refuse("expected a cluster of 1, 2, 4 or 8 CTAs, got {}", spec.cluster);
   if (spec.cluster > 1 && !target.clusters)
     return lacks("{} has no thread-block clusters: expected a cluster of 1, got {}", target.name, spec.cluster);
-  if (spec.cluster > 1 && spec.schedule == Schedule::claimed && !target.remoteShared)
-    return lacks(
-        "{} has no access to the shared memory of a cluster's other CTAs, which a claimed schedule hands tiles "
-        "through: expected a cluster of 1 or the schedule grid_stride, got a cluster of {}",
-        target.name, spec.cluster);
   if (spec.schedule == Schedule::clc && !hasLaunchControl(target))
     return lacks("{} has no cluster launch control: expected schedule grid_stride or claimed, got {}", target.name,
                  name(spec.schedule));

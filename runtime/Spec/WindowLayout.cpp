@@ -20,6 +20,9 @@ struct Carver {
   }
 };
 
+/// The most clusters of at least two CTAs that get a unit: it has as many tiles, and a tile has at least a token.
+uint64_t clustersWithTiles(const LayerSpec &layer) { return (uint64_t(layer.maxTokens) + 1) / 2; }
+
 } // namespace
 
 WindowLayout windowLayout(const LayerSpec &layer) {
@@ -43,6 +46,7 @@ WindowLayout windowLayout(const LayerSpec &layer) {
   w.landing = carve.region(rows * w.rowStride);
   w.meta = carve.region(rows * w.metaStride);
   w.expertOut = carve.region(rows * w.outRows * w.combineRowStride);
+  w.mailboxes = carve.region(clustersWithTiles(layer) * 4);
   w.size = carve.end;
   return w;
 }
@@ -85,8 +89,9 @@ std::vector<KernelParam> kernelParams(KernelKind kind) {
 std::vector<WindowRegion> windowRegions(const LayerSpec &layer) {
   WindowLayout w = windowLayout(layer);
   std::vector<WindowRegion> regions = {
-      {"control", w.control, 0}, {"results", w.results, 0}, {"started", w.started, 0}, {"arrived", w.arrived, 0},
-      {"counts", w.counts, 0},   {"landing", w.landing, 0}, {"meta", w.meta, 0},       {"expert_out", w.expertOut, 0}};
+      {"control", w.control, 0}, {"results", w.results, 0},      {"started", w.started, 0},
+      {"arrived", w.arrived, 0}, {"counts", w.counts, 0},        {"landing", w.landing, 0},
+      {"meta", w.meta, 0},       {"expert_out", w.expertOut, 0}, {"mailboxes", w.mailboxes, 0}};
   for (size_t i = 0; i < regions.size(); ++i)
     regions[i].bytes = (i + 1 < regions.size() ? regions[i + 1].offset : w.size) - regions[i].offset;
   return regions;

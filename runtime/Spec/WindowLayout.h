@@ -23,6 +23,8 @@ struct WindowLayout {
   uint64_t landing;   ///< [B][ranks][rowsPerSource][rowStride]: dispatched token rows, in the source's token order
   uint64_t meta;      ///< [B][ranks][rowsPerSource][metaStride]: see below
   uint64_t expertOut; ///< [B][ranks][rowsPerSource][outRows][combineRowStride]: what combine gathers
+  uint64_t mailboxes; ///< u32 per cluster that has tiles: the next unit of the claimed schedule, where a cluster's CTAs
+                      ///< cannot write each other's shared memory; only its owner's kernels touch it
   uint64_t size;      ///< bytes of one window; the stride is this, rounded up by the allocator
 
   uint64_t rowStride;        ///< bytes between dispatched rows (= row bytes, whole 16-byte packets)

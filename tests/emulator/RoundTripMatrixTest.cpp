@@ -49,6 +49,25 @@ TEST(EndToEnd, EveryScheduleClusterTargetAndWait) {
         }
 }
 
+// An AMD chip with clusters, behind caches: claimed tiles go through mailboxes, which a step finds as the last one left
+// them.
+TEST(EndToEnd, ClustersOfAnAMDChip) {
+  for (Schedule schedule : {Schedule::gridStride, Schedule::claimed})
+    for (uint32_t cluster : {2u, 4u, 8u})
+      for (uint64_t seed = 1; seed <= 8; ++seed) {
+        EndToEndCase each;
+        each.label = fmt::format("gfx1250 {} cluster {} seed {}", name(schedule), cluster, seed);
+        each.machine.target = "gfx1250";
+        each.machine.memory = EmulatorMemory::cached;
+        each.machine.seed = seed;
+        each.trip.operation.schedule = schedule;
+        each.trip.operation.cluster = cluster;
+        each.trip.operation.dispatch.grid = each.trip.operation.combine.grid = (1 + seed % 3) * cluster;
+        each.trip.operation.dispatch.tileTokens = each.trip.operation.combine.tileTokens = 1 + seed % 2;
+        expectRight(each);
+      }
+}
+
 TEST(EndToEnd, OddShapes) {
   struct Shape {
     uint32_t ranks, experts, topk, hidden;

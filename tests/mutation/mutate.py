@@ -29,7 +29,7 @@ DROPPED = re.compile(
     r"^\s*sync\.(cta_barrier|warp_barrier|fence|proxy_fence|init_fence|cluster_arrive|cluster_wait|barrier_wait|barrier_arrive|"
     r"producer_acquire|consumer_release|producer_tail|bulk_wait)\b"
 )
-MOVED = re.compile(r"^\s*sync\.(cta_barrier|fence|proxy_fence|init_fence|warp_barrier)\b")
+MOVED = re.compile(r"^\s*sync\.(cta_barrier|fence|proxy_fence|init_fence|warp_barrier|cluster_arrive|cluster_wait)\b")
 
 
 def legal(op, sem, scope):

@@ -19,7 +19,8 @@ enum class DType : uint8_t { f32, f16, bf16, f8e4m3fn, f8e4m3fnuz, f8e5m2 };
 /// one rank, and wait for nobody.
 enum class KernelKind : uint8_t { dispatch, combine, dispatchEpilogue, combinePrologue, packExperts };
 /// Where a cluster takes its next tile from: a fixed stride; a counter claimed by the cluster's leader CTA, which hands
-/// the tile to its peers through the hand-off of the sync dialect; or cluster launch control (`clc`, sm_100 and later),
+/// the tile to its peers through the hand-off of the sync dialect, or through the window where a CTA cannot write its
+/// peers' shared memory; or cluster launch control (`clc`, sm_100 and later),
 /// by which the leader cancels the launch of a cluster that has not begun and its cluster does that one's tile.
 enum class Schedule : uint8_t { gridStride, claimed, clc };
 /// How a wait on an mbarrier that a peer CTA completes is lowered: a relaxed try_wait loop with one restricted acquire

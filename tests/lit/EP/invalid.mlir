@@ -135,11 +135,34 @@ func.func @no_claim(%count: i32) {
 
 // -----
 
+func.func @no_mailboxes(%count: i32, %claim: !sync.ptr<global>) {
+  // expected-error @+1 {{'ep.for_each_tile' op expected mailboxes to hand a claimed tile through, since a CTA has no access to its cluster's shared memory, got none}}
+  ep.for_each_tile %tile in %count claim %claim
+      {schedule = #ep.schedule<claimed>, cluster = 2 : i32, remote_shared = false} {
+  }
+  return
+}
+
+// -----
+
+func.func @barrier_in_body(%count: i32, %claim: !sync.ptr<global>) {
+  // expected-error @+1 {{'ep.for_each_tile' op expected a body without a cluster barrier, since with mailboxes it runs between an arrival and the wait for it, got one}}
+  ep.for_each_tile %tile in %count claim %claim through %claim
+      {schedule = #ep.schedule<claimed>, cluster = 2 : i32, remote_shared = false} {
+    // expected-note @+1 {{the cluster barrier is here}}
+    sync.cluster_arrive release
+    sync.cluster_wait acquire
+  }
+  return
+}
+
+// -----
+
 func.func @no_tile(%count: i32) {
   // expected-error @+1 {{'ep.for_each_tile' op expected a body with one argument of i32, the tile, got 0 arguments}}
   "ep.for_each_tile"(%count) ({
   ^body:
-  }) {schedule = #ep.schedule<grid_stride>, cluster = 1 : i32} : (i32) -> i32
+  }) {schedule = #ep.schedule<grid_stride>, cluster = 1 : i32, operandSegmentSizes = array<i32: 1, 0, 0>} : (i32) -> i32
   return
 }
 

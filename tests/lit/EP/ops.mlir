@@ -113,6 +113,10 @@ func.func @tiles(%count: i32, %claim: !sync.ptr<global>) {
     %double = arith.addi %tile, %tile : i32
     ep.store %double, %claim : i32, !sync.ptr<global>
   }
+  // CHECK: ep.for_each_tile %{{.*}} in %{{.*}} claim %{{[a-z0-9]*}} through %{{[a-z0-9]*}} {cluster = 2 : i32, remote_shared = false, schedule = #ep.schedule<claimed>} {
+  ep.for_each_tile %tile in %count claim %claim through %claim
+      {schedule = #schedule, cluster = 2 : i32, remote_shared = false} {
+  }
   // CHECK: %{{.*}} = ep.for_each_tile %{{.*}} in %{{.*}} {cluster = 2 : i32, schedule = #ep.schedule<clc>} {
   %ctas = ep.for_each_tile %tile in %count {schedule = #ep.schedule<clc>, cluster = 2 : i32} {
   }

@@ -312,3 +312,78 @@ func.func @lock(%a: i64) attributes {ep.kernel, ep.block_threads = 32 : i32} {
   sync.signal_set release gpu %p, %zero : i32
   return
 }
+
+// -----
+
+// A word of the own cluster is written by CTAs that run.
+// CHECK-LABEL: func.func @word_of_cluster
+// CHECK-SAME: ep.launch_mode = "cluster"
+// CHECK-SAME: because = "it waits for CTAs of its cluster, which always run together"
+// CHECK-SAME: operation = "ep.load"
+func.func @word_of_cluster(%a: i64) attributes {ep.kernel, ep.block_threads = 32 : i32, ep.cluster = 2 : i32} {
+  %one = arith.constant 1 : i32
+  %four = arith.constant 4 : i64
+  %p = ep.global_ptr %a : !sync.ptr<global>
+  %id = ep.cluster_id : i32
+  %wide = arith.extui %id : i32 to i64
+  %bytes = arith.muli %wide, %four : i64
+  %word = ep.offset %p, %bytes : !sync.ptr<global>
+  ep.store %one, %word : i32, !sync.ptr<global>
+  scf.while : () -> () {
+    %seen = ep.load %word : !sync.ptr<global> -> i32
+    %more = arith.cmpi ne, %seen, %one : i32
+    scf.condition(%more)
+  } do {
+    scf.yield
+  }
+  return
+}
+
+// -----
+
+// The next cluster's word is not the own one.
+// CHECK-LABEL: func.func @word_of_next_cluster
+// CHECK-SAME: ep.launch_mode = "cooperative"
+func.func @word_of_next_cluster(%a: i64) attributes {ep.kernel, ep.block_threads = 32 : i32, ep.cluster = 2 : i32} {
+  %one = arith.constant 1 : i32
+  %four = arith.constant 4 : i64
+  %p = ep.global_ptr %a : !sync.ptr<global>
+  %id = ep.cluster_id : i32
+  %wide = arith.extui %id : i32 to i64
+  %bytes = arith.muli %wide, %four : i64
+  %word = ep.offset %p, %bytes : !sync.ptr<global>
+  %next = ep.offset %word, %four : !sync.ptr<global>
+  ep.store %one, %word : i32, !sync.ptr<global>
+  scf.while : () -> () {
+    %seen = ep.load %next : !sync.ptr<global> -> i32
+    %more = arith.cmpi ne, %seen, %one : i32
+    scf.condition(%more)
+  } do {
+    scf.yield
+  }
+  return
+}
+
+// -----
+
+// Without clusters a CTA's cluster is the CTA.
+// CHECK-LABEL: func.func @word_of_cta
+// CHECK-SAME: ep.launch_mode = "any"
+func.func @word_of_cta(%a: i64) attributes {ep.kernel, ep.block_threads = 32 : i32} {
+  %one = arith.constant 1 : i32
+  %four = arith.constant 4 : i64
+  %p = ep.global_ptr %a : !sync.ptr<global>
+  %id = ep.cluster_id : i32
+  %wide = arith.extui %id : i32 to i64
+  %bytes = arith.muli %wide, %four : i64
+  %word = ep.offset %p, %bytes : !sync.ptr<global>
+  ep.store %one, %word : i32, !sync.ptr<global>
+  scf.while : () -> () {
+    %seen = ep.load %word : !sync.ptr<global> -> i32
+    %more = arith.cmpi ne, %seen, %one : i32
+    scf.condition(%more)
+  } do {
+    scf.yield
+  }
+  return
+}

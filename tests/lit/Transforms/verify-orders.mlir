@@ -133,3 +133,107 @@ func.func @cluster_relaxed(%v: i32, %rank: i32) attributes {ep.kernel, ep.block_
   sync.cluster_wait acquire
   return
 }
+
+// -----
+
+// A word of the window for each cluster: its barrier orders what its CTAs do to it.
+func.func @word_of_cluster(%w: i64, %stride: i64, %own: i32, %v: i32) attributes {ep.kernel, ep.block_threads = 64 : i32, ep.cluster = 2 : i32} {
+  %zero = arith.constant 0 : i32
+  %four = arith.constant 4 : i64
+  %c256 = arith.constant 256 : i64
+  %words = ep.peer_ptr %w, %stride, %own, %c256 : !sync.ptr<global>
+  %id = ep.cluster_id : i32
+  %wide = arith.extui %id : i32 to i64
+  %bytes = arith.muli %wide, %four : i64
+  %word = ep.offset %words, %bytes : !sync.ptr<global>
+  %rank = ep.cluster_rank : i32
+  %leads = arith.cmpi eq, %rank, %zero : i32
+  scf.if %leads {
+    ep.store %v, %word : i32, !sync.ptr<global>
+  }
+  sync.cluster_arrive release
+  sync.cluster_wait acquire
+  %x = ep.load %word : !sync.ptr<global> -> i32
+  return
+}
+
+// -----
+
+// A barrier of the CTA reaches its own threads only, and what comes behind the arrival is not released by it.
+func.func @word_between(%w: i64, %stride: i64, %own: i32, %v: i32) attributes {ep.kernel, ep.block_threads = 64 : i32, ep.cluster = 2 : i32} {
+  %zero = arith.constant 0 : i32
+  %four = arith.constant 4 : i64
+  %c256 = arith.constant 256 : i64
+  %words = ep.peer_ptr %w, %stride, %own, %c256 : !sync.ptr<global>
+  %id = ep.cluster_id : i32
+  %wide = arith.extui %id : i32 to i64
+  %bytes = arith.muli %wide, %four : i64
+  %word = ep.offset %words, %bytes : !sync.ptr<global>
+  %rank = ep.cluster_rank : i32
+  %leads = arith.cmpi eq, %rank, %zero : i32
+  sync.cluster_arrive release
+  scf.if %leads {
+    // expected-note @+1 {{the other access}}
+    ep.store %v, %word : i32, !sync.ptr<global>
+  }
+  sync.cta_barrier
+  sync.cluster_wait acquire
+  // expected-error @+1 {{expected the cluster's barrier between this load of the window at 256 and the access to the window at 256 by another of its CTAs, found a path without it [SL30]}}
+  %x = ep.load %word : !sync.ptr<global> -> i32
+  return
+}
+
+// -----
+
+// The barrier of a cluster says nothing of another cluster's CTAs.
+func.func @word_of_all(%w: i64, %stride: i64, %own: i32, %v: i32) attributes {ep.kernel, ep.block_threads = 64 : i32, ep.cluster = 2 : i32} {
+  %zero = arith.constant 0 : i32
+  %c256 = arith.constant 256 : i64
+  %word = ep.peer_ptr %w, %stride, %own, %c256 : !sync.ptr<global>
+  %rank = ep.cluster_rank : i32
+  %leads = arith.cmpi eq, %rank, %zero : i32
+  scf.if %leads {
+    // expected-note @+1 {{accessed here}}
+    ep.store %v, %word : i32, !sync.ptr<global>
+  }
+  sync.cluster_arrive release
+  sync.cluster_wait acquire
+  // expected-error @+1 {{expected this load of the window at 256 to come behind an acquire of what other CTAs did to the window at 256, found nothing that tells that they are through with it [SL30]}}
+  %x = ep.load %word : !sync.ptr<global> -> i32
+  return
+}
+
+// -----
+
+// Shared memory that is written between the arrival and the wait needs a barrier of its own.
+func.func @shared_between(%v: i32) attributes {ep.kernel, ep.block_threads = 64 : i32, ep.cluster = 2 : i32} {
+  %zero = arith.constant 0 : i32
+  %s = sync.shared_alloc bytes = 4 align = 4 : !sync.ptr<shared>
+  %tid = ep.thread_id : i32
+  %first = arith.cmpi eq, %tid, %zero : i32
+  sync.cluster_arrive release
+  scf.if %first {
+    // expected-note @+1 {{the other access}}
+    ep.store %v, %s : i32, !sync.ptr<shared>
+  }
+  sync.cluster_wait acquire
+  // expected-error @+1 {{expected a barrier between this load of shared memory #1 and another thread's access to shared memory #1, found a path without one [SL30]}}
+  %x = ep.load %s : !sync.ptr<shared> -> i32
+  return
+}
+
+// -----
+
+func.func @shared_before(%v: i32) attributes {ep.kernel, ep.block_threads = 64 : i32, ep.cluster = 2 : i32} {
+  %zero = arith.constant 0 : i32
+  %s = sync.shared_alloc bytes = 4 align = 4 : !sync.ptr<shared>
+  %tid = ep.thread_id : i32
+  %first = arith.cmpi eq, %tid, %zero : i32
+  scf.if %first {
+    ep.store %v, %s : i32, !sync.ptr<shared>
+  }
+  sync.cluster_arrive release
+  sync.cluster_wait acquire
+  %x = ep.load %s : !sync.ptr<shared> -> i32
+  return
+}

@@ -27,7 +27,8 @@ std::vector<Region> regionsOf(const LayerSpec &l, const WindowLayout &w) {
           {"counts", w.counts, uint64_t(WindowLayout::buffers) * l.ranks * 4},
           {"landing", w.landing, rows * w.rowStride},
           {"meta", w.meta, rows * w.metaStride},
-          {"expertOut", w.expertOut, rows * w.outRows * w.combineRowStride}};
+          {"expertOut", w.expertOut, rows * w.outRows * w.combineRowStride},
+          {"mailboxes", w.mailboxes, (uint64_t(l.maxTokens) + 1) / 2 * 4}};
 }
 
 class Layout : public testing::TestWithParam<LayerSpec> {};
@@ -66,6 +67,33 @@ TEST_P(Layout, RowsAreWholePackets) {
   EXPECT_EQ(w.rowStride % 16, 0u);
   EXPECT_EQ(w.combineRowStride % 16, 0u);
   EXPECT_EQ(w.outRows, layer.expertRows ? layer.topk : 1u);
+}
+
+TEST_P(Layout, NamedRegionsAreTheWholeWindowInOrder) {
+  WindowLayout w = windowLayout(GetParam());
+  std::vector<WindowRegion> named = windowRegions(GetParam());
+  std::vector<Region> regions = regionsOf(GetParam(), w);
+  ASSERT_EQ(named.size(), regions.size());
+  uint64_t end = 0;
+  for (size_t i = 0; i < named.size(); ++i) {
+    EXPECT_EQ(named[i].offset, end) << named[i].name;
+    EXPECT_EQ(named[i].offset, regions[i].at) << named[i].name << " is not " << regions[i].name;
+    end += named[i].bytes;
+  }
+  EXPECT_EQ(end, w.size);
+}
+
+// A cluster begins with the unit of its own number, so a mailbox for each unit is enough.
+TEST_P(Layout, EveryClusterWithAUnitHasAMailbox) {
+  const LayerSpec &layer = GetParam();
+  WindowLayout w = windowLayout(layer);
+  for (uint32_t tokens = 0; tokens <= layer.maxTokens; ++tokens)
+    for (uint32_t tile : {1u, 2u, 32u})
+      for (uint32_t cluster : {2u, 4u, 8u}) {
+        uint64_t tiles = (tokens + tile - 1) / tile, units = (tiles + cluster - 1) / cluster;
+        ASSERT_LE(w.mailboxes + units * 4, w.size) << tokens << " tokens";
+        ASSERT_LE(units * 4, regionsOf(layer, w).back().bytes) << tokens << " tokens";
+      }
 }
 
 std::vector<LayerSpec> layers() {

@@ -49,7 +49,7 @@ def look(chip, text):
 
 
 for chip, wave in CHIPS.items():
-    forms = FORMS + ([["--cluster", "4"]] if chip == "gfx1250" else [])
+    forms = FORMS + ([["--cluster", "4"], ["--cluster", "4", "--schedule", "claimed"]] if chip == "gfx1250" else [])
     for kernel in ("dispatch", "combine"):
         for form in forms:
             spec = ["compile", "--kernel", kernel, "--target", chip, *LAYER, *form]
