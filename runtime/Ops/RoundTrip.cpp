@@ -70,6 +70,7 @@ struct RoundTrip::State {
   }
 
   const LayerSpec &layer() const { return options.layer; }
+  DeviceAddress listAt(const DeviceBuffer &list) const { return list.address() + options.listOffset; }
   Status allocate();
   Status upload(const std::vector<TokenRouting> &routing);
   Status fillCanaries(uint32_t buffer);
@@ -146,10 +147,11 @@ Status RoundTrip::State::allocate() {
       ILK_ASSIGN_OR_RETURN(mine.end[kind], driver.createEvent());
     }
     uint64_t entries = uint64_t(layer().maxTokens) * layer().topk, most = layer().maxTokens;
+    uint64_t listBytes = options.listOffset + entries * sizeof(int32_t);
     ILK_ASSIGN_OR_RETURN(mine.x, DeviceBuffer::create(driver, device, most * rowBytes(layer())));
     ILK_ASSIGN_OR_RETURN(mine.scales, DeviceBuffer::create(driver, device, most * layer().scaleBytes));
-    ILK_ASSIGN_OR_RETURN(mine.ids, DeviceBuffer::create(driver, device, entries * sizeof(int32_t)));
-    ILK_ASSIGN_OR_RETURN(mine.weights, DeviceBuffer::create(driver, device, entries * sizeof(float)));
+    ILK_ASSIGN_OR_RETURN(mine.ids, DeviceBuffer::create(driver, device, listBytes));
+    ILK_ASSIGN_OR_RETURN(mine.weights, DeviceBuffer::create(driver, device, listBytes));
     ILK_ASSIGN_OR_RETURN(mine.out, DeviceBuffer::create(driver, device, most * combineRowBytes(layer())));
     ILK_ASSIGN_OR_RETURN(mine.outWeights, DeviceBuffer::create(driver, device, entries * sizeof(float)));
     if (const auto &packing = options.operation.packing) {
@@ -163,8 +165,8 @@ Status RoundTrip::State::allocate() {
 }
 
 Status RoundTrip::State::upload(const std::vector<TokenRouting> &routing) {
-  auto put = [&](StreamId stream, const DeviceBuffer &to, const void *from, size_t bytes) -> Status {
-    return bytes ? driver.copyIn(stream, to.address(), from, bytes) : Status();
+  auto put = [&](StreamId stream, DeviceAddress to, const void *from, size_t bytes) -> Status {
+    return bytes ? driver.copyIn(stream, to, from, bytes) : Status();
   };
   bool fresh = steps == 0 || options.check; // so that a stale row shows; without a check new ones only cost time
   for (uint32_t rank = 0; rank < layer().ranks; ++rank) {
@@ -178,12 +180,12 @@ Status RoundTrip::State::upload(const std::vector<TokenRouting> &routing) {
   for (uint32_t rank : own) {
     RankTensors &mine = ranks[rank];
     if (fresh) {
-      ILK_RETURN_IF_ERROR(put(mine.stream, mine.x, mine.hostX.data(), mine.hostX.size()));
-      ILK_RETURN_IF_ERROR(put(mine.stream, mine.scales, mine.hostScales.data(), mine.hostScales.size()));
+      ILK_RETURN_IF_ERROR(put(mine.stream, mine.x.address(), mine.hostX.data(), mine.hostX.size()));
+      ILK_RETURN_IF_ERROR(put(mine.stream, mine.scales.address(), mine.hostScales.data(), mine.hostScales.size()));
     }
     size_t bytes = mine.routing.ids.size() * sizeof(int32_t);
-    ILK_RETURN_IF_ERROR(put(mine.stream, mine.ids, mine.routing.ids.data(), bytes));
-    ILK_RETURN_IF_ERROR(put(mine.stream, mine.weights, mine.routing.weights.data(), bytes));
+    ILK_RETURN_IF_ERROR(put(mine.stream, listAt(mine.ids), mine.routing.ids.data(), bytes));
+    ILK_RETURN_IF_ERROR(put(mine.stream, listAt(mine.weights), mine.routing.weights.data(), bytes));
   }
   return synchronize(0);
 }
@@ -240,8 +242,8 @@ Status RoundTrip::State::enqueueDispatch(uint32_t rank) {
     RankTensors &mine = ranks[rank];
     mine.handle.reset();
     ILK_ASSIGN_OR_RETURN(mine.handle, operation.dispatch(rank, mine.stream,
-                                                         {mine.x.address(), mine.scales.address(), mine.ids.address(),
-                                                          mine.weights.address(), options.tokens[rank]}));
+                                                         {mine.x.address(), mine.scales.address(), listAt(mine.ids),
+                                                          listAt(mine.weights), options.tokens[rank]}));
     return options.operation.packing ? convertOutput(rank) : Status();
   });
 }
@@ -254,7 +256,7 @@ Status RoundTrip::State::enqueueCombine(uint32_t rank) {
     return operation.combine(rank, mine.stream, *mine.handle,
                              {mine.out.address(), mine.outWeights.address(),
                               // with packing the weights are in the ranks' rows already
-                              options.weighted && !options.operation.packing ? mine.weights.address() : 0,
+                              options.weighted && !options.operation.packing ? listAt(mine.weights) : 0,
                               options.tokens[rank]});
   });
 }

@@ -23,6 +23,7 @@ struct RoundTripOptions {
   OperationOptions operation;
   std::optional<ProcessGroup> group; ///< none: all ranks are in this process
   std::vector<uint32_t> tokens;      ///< per rank, repeated cyclically; empty: maxTokens everywhere
+  uint32_t listOffset = 0;           ///< bytes behind a multiple of 16 where ids and weights begin, a multiple of 4
   uint64_t seed = 0;                 ///< of the token rows and their scales
   bool weighted = true;              ///< combine applies the weights; else it sums rows
   bool distinctExperts = false;      ///< every (rank, top-k index) multiplies its rows by another factor; else identity

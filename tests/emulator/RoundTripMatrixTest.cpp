@@ -94,6 +94,20 @@ TEST(EndToEnd, OddShapes) {
   }
 }
 
+// Ids are read four at a time where a row of them is whole packets and the first begins one.
+TEST(EndToEnd, ListsThatBeginAnywhere) {
+  for (const char *chip : {"sm_90a", "gfx942"})
+    for (uint32_t topk : {3u, 4u, 8u})
+      for (uint32_t offset : {0u, 4u, 8u, 12u}) {
+        EndToEndCase each;
+        each.label = fmt::format("{} top-{}, lists at {}", chip, topk, offset);
+        each.machine.target = chip;
+        each.trip.layer.topk = topk;
+        each.trip.listOffset = offset;
+        expectRight(each);
+      }
+}
+
 TEST(EndToEnd, EveryBlockAndTileAndGrid) {
   for (uint32_t block : {32u, 96u, 512u, 1024u})
     for (uint32_t tile : {1u, 8u, 32u})
