@@ -3,6 +3,8 @@
 // Collects the sites of a program.
 #include "analysis/ScopeModel/Sites.h"
 
+#include <map>
+#include <tuple>
 #include <unordered_map>
 
 namespace interlock::scope {
@@ -100,6 +102,8 @@ bool Sites::collect(const Program &program, const std::vector<bool> &matters, bo
   of.assign(program.events.size(), {none, none, none});
   byObject.assign(program.objects.size(), {});
   std::unordered_map<Key, Site, Hash> known;
+  std::map<std::tuple<Actor::Threads, uint32_t, bool, Actor::Ctas, uint32_t>, uint64_t>
+      actors; ///< numbered as they come
   bool complete = true;
   auto add = [&](const SiteInfo &info, Key key) {
     auto [it, fresh] = known.try_emplace(key, Site(list.size()));
@@ -117,8 +121,8 @@ bool Sites::collect(const Program &program, const std::vector<bool> &matters, bo
   for (uint32_t b = 0; b < program.blocks.size(); ++b) {
     const Block &block = program.blocks[b];
     const Actor &actor = block.actor;
-    uint64_t who = uint64_t(actor.threads) | uint64_t(actor.some) << 2 | uint64_t(actor.ctas) << 3 |
-                   uint64_t(actor.cta & 0xff) << 5 | uint64_t(actor.which & 0xffff) << 13;
+    auto all = std::tuple(actor.threads, actor.which, actor.some, actor.ctas, actor.cta);
+    uint64_t who = actors.try_emplace(all, actors.size()).first->second;
     for (uint32_t i = block.first; i < block.first + block.count; ++i) {
       const Event &e = program.events[i];
       auto access = [&](const Access &a, bool reads, bool writes) {
