@@ -34,7 +34,7 @@ ParseResult parseKeyword(OpAsmParser &parser, AttrT &attribute, std::optional<En
 
 ParseResult parseSchedule(OpAsmParser &parser, ScheduleAttr &schedule) {
   return parseKeyword<ScheduleAttr, Schedule>(parser, schedule, symbolizeSchedule, "schedule",
-                                              {"grid_stride", "claimed"});
+                                              {"grid_stride", "claimed", "clc"});
 }
 void printSchedule(OpAsmPrinter &printer, Operation *, ScheduleAttr schedule) {
   printer << stringifySchedule(schedule.getValue());

@@ -47,6 +47,18 @@ LogicalResult verifyForChip(Operation *op, llvm::function_ref<KernelSpec(const s
   return success();
 }
 
+interlock::Schedule scheduleOf(ep::Schedule schedule) {
+  switch (schedule) {
+  case ep::Schedule::grid_stride:
+    return interlock::Schedule::gridStride;
+  case ep::Schedule::claimed:
+    return interlock::Schedule::claimed;
+  case ep::Schedule::clc:
+    return interlock::Schedule::clc;
+  }
+  llvm_unreachable("a schedule is one of these");
+}
+
 /// The layer alone, and the kernel where the module names its chip.
 template <typename StageOp> LogicalResult verifyStage(StageOp op, KernelKind kind) {
   KernelSpec spec;
@@ -71,8 +83,7 @@ template <typename StageOp> LogicalResult verifyStage(StageOp op, KernelKind kin
     return op.emitOpError() << wait.error().message;
   return verifyForChip(op, [&](const std::string &target) {
     spec.target = target;
-    spec.schedule =
-        op.getSchedule() == ep::Schedule::claimed ? interlock::Schedule::claimed : interlock::Schedule::gridStride;
+    spec.schedule = scheduleOf(op.getSchedule());
     spec.cluster = op.getCluster();
     spec.blockThreads = op.getBlockThreads();
     spec.tileTokens = op.getTileTokens();

@@ -37,6 +37,17 @@ module attributes {ep.target = "sm_80"} {
 
 // -----
 
+// expected-note @+1 {{the chip is named here}}
+module attributes {ep.target = "sm_90a"} {
+  // expected-error @+1 {{'ep.dispatch' op sm_90a has no cluster launch control: expected schedule grid_stride or claimed, got clc}}
+  ep.dispatch @dispatch
+    layer(ranks = 8, experts = 256, topk = 8, hidden = 7168, dtype = bf16, combine_dtype = bf16, scale_bytes = 0,
+          max_tokens = 4096, capacity = 0, expert_rows = false)
+    kernel(schedule = clc, cluster = 1, block_threads = 512, tile_tokens = 8, wait = "relaxed-fence")
+}
+
+// -----
+
 func.func @inner() {
   // expected-error @+1 {{'ep.dispatch' op symbol's parent must have the SymbolTable trait}}
   ep.dispatch @dispatch
@@ -51,7 +62,7 @@ func.func @inner() {
 ep.dispatch @dispatch
   layer(ranks = 8, experts = 256, topk = 8, hidden = 7168, dtype = bf16, combine_dtype = bf16, scale_bytes = 0,
         max_tokens = 4096, capacity = 0, expert_rows = false)
-  // expected-error @+1 {{expected a schedule: grid_stride or claimed, got random}}
+  // expected-error @+1 {{expected a schedule: grid_stride or claimed or clc, got random}}
   kernel(schedule = random, cluster = 1, block_threads = 512, tile_tokens = 8, wait = "relaxed-fence")
 
 // -----

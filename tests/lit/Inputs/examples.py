@@ -24,7 +24,8 @@ for section in re.split(r"^## ", text, flags=re.M)[1:]:
         if title.startswith("`") and not any(title.split("`")[1] in example for example in examples):
             sys.exit(f"expected the example of {title} in {page} to show it, got another operation")
         for example in examples:
-            defined = set(re.findall(r"^\s*%(\w+) = ", example, flags=re.M)) | set(re.findall(r"for_each_tile %(\w+)", example))
+            results = re.findall(r"^\s*((?:%\w+, )*%\w+) = ", example, flags=re.M)
+            defined = set(re.findall(r"%(\w+)", " ".join(results))) | set(re.findall(r"for_each_tile %(\w+)", example))
             unknown = set(re.findall(r"%(\w+)", example)) - defined - names.keys()
             if unknown:
                 sys.exit(f"expected the example of {title} to use {sorted(names)} or names of its own, got {sorted(unknown)}")

@@ -1,8 +1,8 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
 // Accesses share a site only where nothing tells them apart: by whom is one of the things.
-#include "analysis/ScopeModel/Actors.h"
 #include "analysis/ScopeModel/Sites.h"
+#include "analysis/ScopeModel/Actors.h"
 
 #include <gtest/gtest.h>
 
