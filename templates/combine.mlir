@@ -221,8 +221,6 @@ func.func private @place_packet(%segment: i32, %place: i32) -> i32 {
 // contribution. Beyond the row's end it reads the last packet again, so that only a missing row needs a branch.
 func.func private @read_place(%place: i32, %segment: i32, %begin: i32, %number: i32, %rows_table: !sync.ptr<shared>,
                               %weights_table: !sync.ptr<shared>) -> (vector<4xi32>, f32) {
-  %zero = arith.constant 0 : i32
-  %none = arith.constant 0 : i64
   %four = arith.constant 4 : i64
   %eight = arith.constant 8 : i64
   %packet_bytes = arith.constant 16 : i64

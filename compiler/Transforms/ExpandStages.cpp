@@ -21,6 +21,9 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 
+#include <string>
+#include <vector>
+
 using namespace mlir;
 
 namespace interlock {
@@ -58,12 +61,22 @@ OwningOpRef<ModuleOp> parseTemplate(Operation *stage, StringRef preamble, String
   {
     // Printed with file, line and caret, then carried by one diagnostic at the stage.
     SourceMgrDiagnosticHandler handler(*sources, stage->getContext(), stream);
-    // Not verified alone: a template calls functions of common.mlir. The expanded module is verified as a whole.
+    // Not verified alone: a template calls functions of others. The expanded module is verified as a whole.
     module = parseSourceFile<ModuleOp>(sources, ParserConfig(stage->getContext(), /*verifyAfterParse=*/false));
   }
   if (!module)
     stage->emitError() << "expected a template that parses, got:\n" << message;
   return module;
+}
+
+/// What stages share, those of the symmetric window their signals and the local ones their lists; then the kernel's
+/// own.
+std::vector<std::string> sourcesOf(KernelKind kind) {
+  std::vector<std::string> sources = {isLocal(kind) ? "local.mlir" : "common.mlir"};
+  if (kind == KernelKind::dispatch)
+    sources.push_back("dispatch_slots.mlir");
+  sources.push_back(std::string(name(kind)) + ".mlir");
+  return sources;
 }
 
 struct ExpandStagesPass : impl::ExpandStagesBase<ExpandStagesPass> {
@@ -75,13 +88,10 @@ struct ExpandStagesPass : impl::ExpandStagesBase<ExpandStagesPass> {
     if (failed(spec) || failed(target))
       return failure();
     std::string preamble = templatePreamble(*spec, *target);
-    std::string file = std::string(name(spec->kernel)) + ".mlir";
     // The entry takes the stage's name.
     StringAttr symbol = stage->getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName());
     Block *body = getOperation().getBody();
-    // What stages share: those of the symmetric window their signals, the local ones their lists.
-    StringRef shared = isLocal(spec->kernel) ? "local.mlir" : "common.mlir";
-    for (StringRef source : {shared, StringRef(file)}) {
+    for (const std::string &source : sourcesOf(spec->kernel)) {
       OwningOpRef<ModuleOp> module = parseTemplate(stage, preamble, templateDir, source);
       if (!module)
         return failure();
