@@ -28,6 +28,7 @@ struct Flags : bench::CaseFlags, bench::ChipOptions {
 /// One value of each list.
 struct Point {
   uint32_t ranks, tokens, cluster;
+  bool ownInPlace;
   LaunchGeometry geometry;
 };
 
@@ -36,15 +37,17 @@ std::vector<Point> pointsOf(const Flags &flags) {
   for (uint32_t ranks : flags.ranks)
     for (uint32_t tokens : flags.tokens)
       for (uint32_t cluster : flags.cluster)
-        for (uint32_t block : flags.block)
-          for (uint32_t tile : flags.tile)
-            for (uint32_t ctas : flags.ctas)
-              points.push_back({ranks, tokens, cluster, {ctas, block, tile}});
+        for (uint32_t ownInPlace : flags.ownInPlace)
+          for (uint32_t block : flags.block)
+            for (uint32_t tile : flags.tile)
+              for (uint32_t ctas : flags.ctas)
+                points.push_back({ranks, tokens, cluster, ownInPlace != 0, {ctas, block, tile}});
   return points;
 }
 
 Result<bench::CaseOptions> caseOf(const Flags &flags, const Point &point) {
-  ILK_ASSIGN_OR_RETURN(bench::CaseOptions options, flags.caseOf(point.ranks, point.tokens, point.geometry));
+  ILK_ASSIGN_OR_RETURN(bench::CaseOptions options,
+                       flags.caseOf(point.ranks, point.tokens, point.ownInPlace, point.geometry));
   ILK_ASSIGN_OR_RETURN(options.layer.dtype, parseDType(flags.dtype));
   options.layer.combineDType = byteSize(options.layer.dtype) == 1 ? DType::bf16 : options.layer.dtype;
   if (!flags.wait.empty()) {
@@ -62,8 +65,9 @@ Result<json> measure(Driver &driver, KernelCache &cache, const Flags &flags, con
 
 void printLine(const Point &point, const json &phase) {
   fmt::print(
-      stderr, "{} ranks, {} tokens, cluster {}, {} CTAs x {}, tile {}: {} {:.1f} us, {:.0f} GB/s{}{}\n", point.ranks,
-      point.tokens, point.cluster, phase["ctas_per_rank"].get<uint32_t>(), phase["block_threads"].get<uint32_t>(),
+      stderr, "{} ranks, {} tokens, cluster {}{}, {} CTAs x {}, tile {}: {} {:.1f} us, {:.0f} GB/s{}{}\n", point.ranks,
+      point.tokens, point.cluster, point.ownInPlace ? ", own rows in place" : "",
+      phase["ctas_per_rank"].get<uint32_t>(), phase["block_threads"].get<uint32_t>(),
       phase["tile_tokens"].get<uint32_t>(), phase["phase"].get<std::string>(), phase["kernel_median_us"].get<double>(),
       phase["gb_per_s"].get<double>(),
       (phase.contains("copy_ratio") ? fmt::format(", {:.3f} of a copy", phase["copy_ratio"].get<double>()) : "") +
@@ -96,6 +100,7 @@ Result<int> run(const Flags &flags, json report) {
     report["cases"].push_back({{"ranks", point.ranks},
                                {"tokens_per_rank", point.tokens},
                                {"cluster", point.cluster},
+                               {"own_rows", point.ownInPlace ? "in place" : "copied"},
                                {"block_threads", point.geometry.blockThreads},
                                {"tile_tokens", point.geometry.tileTokens},
                                {"ctas_per_rank", point.geometry.grid},

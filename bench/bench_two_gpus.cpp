@@ -19,6 +19,7 @@ using nlohmann::json;
 /// One value of each list.
 struct Point {
   uint32_t tokens;
+  bool ownInPlace;
   LaunchGeometry geometry;
 };
 
@@ -28,6 +29,7 @@ struct Flags : bench::CaseFlags, bench::DeviceOptions {
     warmups = 3;
     tokens = {128, 512, 2048, 8192};
     ctas = {8, 12, 16, 32, 64, 132};
+    ownInPlace = {0, 1};
   }
   uint32_t ranks = 2, chain = 20;
   uint64_t linkBytes = uint64_t(256) << 20;
@@ -36,15 +38,17 @@ struct Flags : bench::CaseFlags, bench::DeviceOptions {
 std::vector<Point> pointsOf(const Flags &flags) {
   std::vector<Point> points;
   for (uint32_t tokens : flags.tokens)
-    for (uint32_t block : flags.block)
-      for (uint32_t tile : flags.tile)
-        for (uint32_t ctas : flags.ctas)
-          points.push_back({tokens, {ctas, block, tile}});
+    for (uint32_t ownInPlace : flags.ownInPlace)
+      for (uint32_t block : flags.block)
+        for (uint32_t tile : flags.tile)
+          for (uint32_t ctas : flags.ctas)
+            points.push_back({tokens, ownInPlace != 0, {ctas, block, tile}});
   return points;
 }
 
 Result<bench::CaseOptions> caseOf(const Flags &flags, const Point &point) {
-  ILK_ASSIGN_OR_RETURN(bench::CaseOptions options, flags.caseOf(flags.ranks, point.tokens, point.geometry));
+  ILK_ASSIGN_OR_RETURN(bench::CaseOptions options,
+                       flags.caseOf(flags.ranks, point.tokens, point.ownInPlace, point.geometry));
   options.copies = false;
   options.eager = true;
   options.chain = flags.chain;
@@ -74,15 +78,16 @@ void compare(json &phase, const json &link, bool dispatch) {
   phase["of_floor"] = phase["kernel_median_us"].get<double>() / phase["floor_us"].get<double>();
 }
 
-void printLine(uint32_t tokens, const json &phase) {
-  fmt::print(stderr,
-             "{} tokens, {} CTAs x {}, tile {}: {} {:.1f} us, eager {:.1f} us, {:.0f} GB/s to the peer, {:.3f} of the "
-             "ceiling, {:.2f} of the floor, signals only {:.1f} us\n",
-             tokens, phase["ctas_per_rank"].get<uint32_t>(), phase["block_threads"].get<uint32_t>(),
-             phase["tile_tokens"].get<uint32_t>(), phase["phase"].get<std::string>(),
-             phase["kernel_median_us"].get<double>(), phase["eager_median_us"].get<double>(),
-             phase["peer_gb_per_s"].get<double>(), phase["of_ceiling"].get<double>(), phase["of_floor"].get<double>(),
-             phase["signals_only_median_us"].get<double>());
+void printLine(const Point &point, const json &phase) {
+  fmt::print(
+      stderr,
+      "{} tokens{}, {} CTAs x {}, tile {}: {} {:.1f} us, eager {:.1f} us, {:.0f} GB/s to the peer, {:.3f} of the "
+      "ceiling, {:.2f} of the floor, signals only {:.1f} us\n",
+      point.tokens, point.ownInPlace ? ", own rows in place" : "", phase["ctas_per_rank"].get<uint32_t>(),
+      phase["block_threads"].get<uint32_t>(), phase["tile_tokens"].get<uint32_t>(), phase["phase"].get<std::string>(),
+      phase["kernel_median_us"].get<double>(), phase["eager_median_us"].get<double>(),
+      phase["peer_gb_per_s"].get<double>(), phase["of_ceiling"].get<double>(), phase["of_floor"].get<double>(),
+      phase["signals_only_median_us"].get<double>());
 }
 
 void printLink(const json &link) {
@@ -121,7 +126,7 @@ Result<int> run(const Flags &flags, json report) {
     if (measured) {
       for (const char *phase : {"dispatch", "combine"}) {
         compare((*measured)[phase], report["link"], phase == std::string_view("dispatch"));
-        printLine(point.tokens, (*measured)[phase]);
+        printLine(point, (*measured)[phase]);
       }
       report["cases"].push_back(std::move(*measured));
     } else {
@@ -131,6 +136,7 @@ Result<int> run(const Flags &flags, json report) {
       fmt::print(stderr, "{} tokens, {} CTAs x {}, tile {}: {}\n", point.tokens, g.grid, g.blockThreads, g.tileTokens,
                  measured.error().message);
       report["cases"].push_back({{"tokens_per_rank", point.tokens},
+                                 {"own_rows", point.ownInPlace ? "in place" : "copied"},
                                  {"ctas_per_rank", g.grid},
                                  {"block_threads", g.blockThreads},
                                  {"tile_tokens", g.tileTokens},

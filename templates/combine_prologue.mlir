@@ -19,7 +19,6 @@
 func.func private @read_weight(%group: i32, %number: i32, %weights: i64) -> f32 {
   %one = arith.constant 1 : i32
   %unit = arith.constant 1.0 : f32
-  %nought = arith.constant 0.0 : f32
   %none = arith.constant 0 : i64
   %four = arith.constant 4 : i64
   %topk = arith.constant #topk

@@ -99,16 +99,21 @@ func.func private @tile_count(%tokens: i32, %size: i32) -> i32 {
   return %tiles : i32
 }
 
+// Ranks given up on so far; another CTA of this launch may be adding to them.
+func.func private @lost_ranks(%control: !sync.ptr<global>) -> i64 {
+  %lost_at = arith.constant #control_lost
+  %lost_p = ep.offset %control, %lost_at : !sync.ptr<global>
+  %lost = sync.signal_load relaxed gpu %lost_p {sync.step = "read"} : i64
+  return %lost : i64
+}
+
 // Ranks that take part: all but the dead and those given up on earlier.
 func.func private @live_ranks(%control: !sync.ptr<global>) -> i64 {
   %all = arith.constant #all_ranks
   %ones = arith.constant -1 : i64
-  %lost_at = arith.constant #control_lost
   %dead_at = arith.constant #control_dead
-  %lost_p = ep.offset %control, %lost_at : !sync.ptr<global>
   %dead_p = ep.offset %control, %dead_at : !sync.ptr<global>
-  // another CTA of this launch may be adding to it
-  %lost = sync.signal_load relaxed gpu %lost_p {sync.step = "read"} : i64
+  %lost = func.call @lost_ranks(%control) : (!sync.ptr<global>) -> i64
   %dead = ep.load %dead_p : !sync.ptr<global> -> i64
   %out = arith.ori %lost, %dead : i64
   %in = arith.xori %out, %ones : i64

@@ -9,6 +9,9 @@
 // leaves the counters ready for the next launch. The only CTA of its own grid that a CTA waits for is CTA 0, which waits
 // for none, so any grid is right.
 //
+// With #own_in_place a rank's own rows lie in its region of its own landing buffer already, a token's in the slot of its
+// number: every token goes to its own rank, which costs a meta row and nothing else.
+//
 // Memory order. Rows and counts are plain stores; ticket and `arrived` signal publish them (facts 1 and 2 of
 // common.mlir). A landing buffer is written again only after every destination has started a later operation than the one
 // that filled it: `started` says that the destination's readers, which precede that operation in its stream, are done
@@ -261,7 +264,7 @@ func.func private @write_counts(%window: i64, %stride: i64, %rank: i32, %buffer:
 }
 
 func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: i64, %weights: i64, %slots_out: i64,
-                       %timeout: i64, %rank: i32, %tokens: i32, %buffer: i32, %reserved: i32)
+                       %timeout: i64, %rank: i32, %tokens: i32, %buffer: i32, %given_up: i32)
     attributes {ep.kernel, ep.block_threads = #block_threads, ep.cluster = #cluster} {
   %zero = arith.constant 0 : i32
   %none = arith.constant 0 : i64
@@ -311,10 +314,13 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
   }
   sync.cta_barrier {sync.step = "count.begin"}
 
-  // the buffer's last readers are done once their rank has started a later operation
+  // the buffer's last readers are done once their rank has started a later operation: the next one, or, if no combine came
+  // behind them, this one
   %used = arith.cmpi ne, %last_use, %none : i64
+  %uncombined = arith.cmpi ne, %given_up, %zero : i32
   %live = scf.if %used -> (i64) {
-    %later = arith.addi %last_use, %one_wide : i64
+    %next_op = arith.addi %last_use, %one_wide : i64
+    %later = arith.select %uncombined, %op, %next_op : i64
     %l = func.call @await(%window, %stride, %rank, %started, %live0, %later, %timeout) {sync.step = "started"}
         : (i64, i64, i32, i64, i64, i64, i64) -> i64
     scf.yield %l : i64
@@ -322,6 +328,9 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
     scf.yield %live0 : i64
   }
 
+  %always = func.call @always_to(%rank) : (i32) -> i64
+  %all_bits = arith.constant -1 : i64
+  %not_in_place = arith.xori %always, %all_bits : i64
   %size = func.call @tile_size(%tokens) : (i32) -> i32
   %tiles = func.call @tile_count(%tokens, %size) : (i32, i32) -> i32
   %claim = ep.offset %control, %claim_at : !sync.ptr<global>
@@ -333,10 +342,11 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
     %count = arith.minui %left, %size : i32
     %counted = ep.load %cursor : !sync.ptr<shared> -> i32
     %from = func.call @count_from(%counts, %counted, %first) {sync.step = "count"} : (!sync.ptr<shared>, i32, i32) -> i32
-    func.call @count_rows(%ids, %live, %counts, %from, %first) {sync.step = "count"} : (i64, i64, !sync.ptr<shared>, i32, i32) -> ()
+    func.call @count_rows(%ids, %live, %always, %counts, %from, %first) {sync.step = "count"}
+        : (i64, i64, i64, !sync.ptr<shared>, i32, i32) -> ()
     sync.cta_barrier {sync.step = "count.join"}
-    func.call @assign_slots(%ids, %live, %first, %count, %counts, %group_counts, %group_slots, %masks, %slots, %control) {sync.step = "slots"}
-        : (i64, i64, i32, i32, !sync.ptr<shared>, !sync.ptr<shared>, !sync.ptr<shared>, !sync.ptr<shared>,
+    func.call @assign_slots(%ids, %live, %always, %first, %count, %counts, %group_counts, %group_slots, %masks, %slots, %control) {sync.step = "slots"}
+        : (i64, i64, i64, i32, i32, !sync.ptr<shared>, !sync.ptr<shared>, !sync.ptr<shared>, !sync.ptr<shared>,
            !sync.ptr<shared>, !sync.ptr<global>) -> ()
     %end = arith.addi %first, %count : i32
     scf.if %leader {
@@ -369,9 +379,10 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
               : (i64, i64, i32, i32, i32, !sync.ptr<shared>, !sync.ptr<shared>, !sync.ptr<global>) -> ()
         }
       } else {
-        %any = arith.cmpi ne, %mask, %none : i64
+        %away = arith.andi %mask, %not_in_place : i64
+        %any = arith.cmpi ne, %away, %none : i64
         scf.if %any {
-          func.call @send_segment(%window, %stride, %rank, %buffer, %x, %token, %segment, %mask, %table)
+          func.call @send_segment(%window, %stride, %rank, %buffer, %x, %token, %segment, %away, %table)
               : (i64, i64, i32, i32, i64, i32, i32, i64, !sync.ptr<shared>) -> ()
         }
       }
@@ -390,6 +401,11 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
 
   %last = func.call @is_last_cta(%control, %ctas) {sync.step = "ticket"} : (!sync.ptr<global>, i32) -> i1
   scf.if %last {
+    // a rank that some CTA has given up on, and this one perhaps found in time, did not get all its rows, and must not hear
+    // that it did
+    %lost = func.call @lost_ranks(%control) {sync.step = "live"} : (!sync.ptr<global>) -> i64
+    %not_lost = arith.xori %lost, %all_bits : i64
+    %served = arith.andi %live, %not_lost : i64
     %second = ep.offset %sums, %four : !sync.ptr<shared>
     scf.if %leader {
       ep.store %zero, %sums : i32, !sync.ptr<shared>
@@ -398,14 +414,14 @@ func.func @ep_dispatch(%window: i64, %stride: i64, %x: i64, %scales: i64, %ids: 
     %block = arith.muli %buffer, %ranks : i32
     %own_signal = func.call @at(%arrived, %rank, %signal_stride) : (i64, i32, i64) -> i64
     scf.for %peer = %tid to %ranks step %threads : i32 {
-      %to = func.call @has_rank(%live, %peer) : (i64, i32) -> i1
+      %to = func.call @has_rank(%served, %peer) : (i64, i32) -> i1
       scf.if %to {
         %signal = ep.peer_ptr %window, %stride, %peer, %own_signal : !sync.ptr<global>
         sync.signal_set release sys %signal, %op {sync.step = "arrived.tell"} : i64
       }
     }
     sync.warp_barrier {sync.step = "arrived.join"}
-    %here = func.call @await(%window, %stride, %rank, %arrived, %live, %op, %timeout) {sync.step = "arrived"}
+    %here = func.call @await(%window, %stride, %rank, %arrived, %served, %op, %timeout) {sync.step = "arrived"}
         : (i64, i64, i32, i64, i64, i64, i64) -> i64
     scf.for %peer = %tid to %ranks step %threads : i32 {
       %came = func.call @has_rank(%here, %peer) : (i64, i32) -> i1

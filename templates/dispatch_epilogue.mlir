@@ -27,7 +27,6 @@ func.func private @copy_by_bulk(%token_rows: i64, %expert_rows: i64, %tokens: i6
                                 %status: i64, %groups: i32, %token_count: i32, %expert_count: i32) {
   %zero = arith.constant 0 : i32
   %one = arith.constant 1 : i32
-  %minus = arith.constant -1 : i32
   %topk = arith.constant #topk
   %stages = arith.constant #stages
   %ahead = arith.constant #ahead

@@ -12,9 +12,18 @@ func.func private @owner_bit(%id: i32) -> i64 {
   return %some : i64
 }
 
-// The ranks that own an expert of token `token`, among the live ones. Ids come four at a time where a row of them is whole
+// The rank to which every token goes, whatever its experts: this one, if its own rows stay in place.
+func.func private @always_to(%rank: i32) -> i64 {
+  %none = arith.constant 0 : i64
+  %in_place = arith.constant #own_in_place
+  %bit = func.call @rank_bit(%rank) : (i32) -> i64
+  %always = arith.select %in_place, %bit, %none : i64
+  return %always : i64
+}
+
+// The ranks that own an expert of token `token`, and those of `always`, among the live ones. Ids come four at a time where a row of them is whole
 // packets and the array begins with one: lanes look at different rows, and what that costs is the number of loads.
-func.func private @destinations(%ids: i64, %token: i32, %live: i64) -> i64 {
+func.func private @destinations(%ids: i64, %token: i32, %live: i64, %always: i64) -> i64 {
   %zero = arith.constant 0 : i32
   %one = arith.constant 1 : i32
   %none = arith.constant 0 : i64
@@ -57,7 +66,8 @@ func.func private @destinations(%ids: i64, %token: i32, %live: i64) -> i64 {
     }
     scf.yield %mask : i64
   }
-  %to = arith.andi %all, %live : i64
+  %asked = arith.ori %all, %always : i64
+  %to = arith.andi %asked, %live : i64
   return %to : i64
 }
 
@@ -85,7 +95,7 @@ func.func private @rank_counts(%mask: i64) -> (i32, i32) {
 
 // Adds the rows of tokens [from, to) to the per-rank counts in shared memory. All threads of the CTA; a cta_barrier must
 // follow. A warp looks at one group of tokens at a time, a token a lane.
-func.func private @count_rows(%ids: i64, %live: i64, %counts: !sync.ptr<shared>, %from: i32, %to: i32) {
+func.func private @count_rows(%ids: i64, %live: i64, %always: i64, %counts: !sync.ptr<shared>, %from: i32, %to: i32) {
   %zero = arith.constant 0 : i32
   %none = arith.constant 0 : i64
   %four = arith.constant 4 : i64
@@ -101,7 +111,7 @@ func.func private @count_rows(%ids: i64, %live: i64, %counts: !sync.ptr<shared>,
     %token = arith.addi %group, %lane : i32
     %inside = arith.cmpi slt, %token, %to : i32
     %mask = scf.if %inside -> (i64) {
-      %m = func.call @destinations(%ids, %token, %live) : (i64, i32, i64) -> i64
+      %m = func.call @destinations(%ids, %token, %live, %always) : (i64, i32, i64, i64) -> i64
       scf.yield %m : i64
     } else {
       scf.yield %none : i64
@@ -161,7 +171,7 @@ func.func private @count_from(%counts: !sync.ptr<shared>, %counted: i32, %to: i3
 // Fills the masks (ranks that a token goes to) and slots (row at each of them) of the tile's tokens, and moves the counts
 // past the tile. All threads of the CTA. The tile is cut into groups of as many tokens as a warp has lanes: each group
 // counts its rows, these counts are summed up, and a token finds its slots behind the groups and lanes before it.
-func.func private @assign_slots(%ids: i64, %live: i64, %first: i32, %count: i32, %counts: !sync.ptr<shared>,
+func.func private @assign_slots(%ids: i64, %live: i64, %always: i64, %first: i32, %count: i32, %counts: !sync.ptr<shared>,
                                 %group_counts: !sync.ptr<shared>, %group_slots: !sync.ptr<shared>,
                                 %masks: !sync.ptr<shared>, %slots: !sync.ptr<shared>, %control: !sync.ptr<global>) {
   %zero = arith.constant 0 : i32
@@ -188,7 +198,7 @@ func.func private @assign_slots(%ids: i64, %live: i64, %first: i32, %count: i32,
     %exists = arith.cmpi ult, %local, %count : i32
     %mask = scf.if %exists -> (i64) {
       %token = arith.addi %first, %local : i32
-      %m = func.call @destinations(%ids, %token, %live) : (i64, i32, i64) -> i64
+      %m = func.call @destinations(%ids, %token, %live, %always) : (i64, i32, i64, i64) -> i64
       %p = func.call @shared_at(%masks, %local, %eight) : (!sync.ptr<shared>, i32, i64) -> !sync.ptr<shared>
       ep.store %m, %p : i64, !sync.ptr<shared>
       scf.yield %m : i64

@@ -490,7 +490,6 @@ func.func @ep_pack_experts(%counts: i64, %meta: i64, %absent: i64, %tokens: i64,
     attributes {ep.kernel, ep.block_threads = #block_threads} {
   %zero = arith.constant 0 : i32
   %one = arith.constant 1 : i32
-  %four = arith.constant 4 : i64
   %ranks = arith.constant #ranks
   %experts = arith.constant #experts_per_rank
   %threads = arith.constant #block_threads

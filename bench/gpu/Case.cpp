@@ -38,6 +38,7 @@ struct Rank {
   std::vector<GraphId> graphs;
   Bytes dispatch, combine;
   uint32_t received = 0;
+  uint64_t steps = 0; ///< dispatches that were enqueued or captured
 };
 
 class Case {
@@ -126,6 +127,10 @@ Status Case::setUpRank(uint32_t index, std::span<const std::byte> rows, std::spa
   ILK_ASSIGN_OR_RETURN(rank.outWeights, DeviceBuffer::create(driver, device, entries * sizeof(float)));
 
   ILK_RETURN_IF_ERROR(driver.copyIn(rank.stream, rank.x.address(), rows.data(), rows.size()));
+  for (uint32_t buffer = 0; buffer < WindowLayout::buffers && layer.ownInPlace; ++buffer) {
+    ILK_ASSIGN_OR_RETURN(DeviceAddress own, operation.ownRows(index, buffer));
+    ILK_RETURN_IF_ERROR(driver.copyIn(rank.stream, own, rows.data(), rows.size()));
+  }
   ILK_RETURN_IF_ERROR(driver.copyIn(rank.stream, rank.scales.address(), scales.data(), scales.size()));
   ILK_RETURN_IF_ERROR(driver.copyIn(rank.stream, rank.ids.address(), rank.routing.ids.data(), entries * 4));
   ILK_RETURN_IF_ERROR(driver.copyIn(rank.stream, rank.weights.address(), rank.routing.weights.data(), entries * 4));
@@ -186,16 +191,19 @@ void Case::countBytes() {
     Rank &rank = ranks[source];
     rank.received = expected[source].received;
     std::vector<bool> sent(layer.maxTokens);
-    uint64_t rows = 0, distinct = 0, away = 0;
+    uint64_t distinct = 0, away = 0;
     for (uint32_t to = 0; to < layer.ranks; ++to)
       for (uint32_t token : expected[to].landed[source]) {
-        ++rows;
+        if (to == source && layer.ownInPlace)
+          continue;
         away += operation.device(to) != operation.device(source);
         distinct += !sent[token];
         sent[token] = true;
       }
-    rank.dispatch = {distinct * rowBytes(layer), rows * rowBytes(layer), away * rowBytes(layer)};
-    rank.combine = {rows * combineRowBytes(layer), layer.maxTokens * combineRowBytes(layer),
+    uint64_t written = sentRows(layer, expected, source);
+    uint64_t gathered = gatheredRows(layer, sources[source], expected[source].slots);
+    rank.dispatch = {distinct * rowBytes(layer), written * rowBytes(layer), away * rowBytes(layer)};
+    rank.combine = {gathered * combineRowBytes(layer), layer.maxTokens * combineRowBytes(layer),
                     away * combineRowBytes(layer)};
   }
 }
@@ -211,10 +219,14 @@ template <typename Enqueue> Result<GraphId> Case::capture(uint32_t index, Enqueu
 }
 
 Result<RoutingHandle> Case::enqueueDispatch(uint32_t index, uint32_t tokens) {
-  const Rank &rank = ranks[index];
-  return operation.dispatch(
-      index, rank.stream,
-      {rank.x.address(), rank.scales.address(), rank.ids.address(), rank.weights.address(), tokens});
+  Rank &rank = ranks[index];
+  DeviceAddress x = rank.x.address();
+  if (options.layer.ownInPlace) {
+    ILK_ASSIGN_OR_RETURN(x, operation.ownRows(index, uint32_t(rank.steps % WindowLayout::buffers)));
+  }
+  ++rank.steps;
+  return operation.dispatch(index, rank.stream,
+                            {x, rank.scales.address(), rank.ids.address(), rank.weights.address(), tokens});
 }
 
 Status Case::enqueueCombine(uint32_t index, RoutingHandle &handle, uint32_t tokens) {
@@ -435,6 +447,7 @@ Result<json> Case::measure() {
                  {"dtype", name(layer.dtype)},
                  {"combine_dtype", name(layer.combineDType)},
                  {"tokens_per_rank", layer.maxTokens},
+                 {"own_rows", layer.ownInPlace ? "in place" : "copied"},
                  {"target", spec.target},
                  {"schedule", name(spec.schedule)},
                  {"cluster", spec.cluster},

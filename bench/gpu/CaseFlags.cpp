@@ -3,7 +3,8 @@
 
 namespace interlock::bench {
 
-Result<CaseOptions> CaseFlags::caseOf(uint32_t ranks, uint32_t tokens, const LaunchGeometry &geometry) const {
+Result<CaseOptions> CaseFlags::caseOf(uint32_t ranks, uint32_t tokens, bool ownInPlace,
+                                      const LaunchGeometry &geometry) const {
   CaseOptions options;
   ILK_ASSIGN_OR_RETURN(ModelPreset preset, findModel(model));
   options.layer.ranks = ranks;
@@ -11,6 +12,7 @@ Result<CaseOptions> CaseFlags::caseOf(uint32_t ranks, uint32_t tokens, const Lau
   options.layer.topk = preset.topk;
   options.layer.hidden = hidden ? hidden : preset.hidden;
   options.layer.maxTokens = tokens;
+  options.layer.ownInPlace = ownInPlace;
   ILK_ASSIGN_OR_RETURN(options.operation.schedule, parseSchedule(schedule));
   options.operation.dispatch = options.operation.combine = geometry;
   options.operation.timeoutNs = uint64_t(timeoutMs) * 1'000'000;
@@ -26,6 +28,9 @@ void addOptions(CLI::App &app, CaseFlags &flags) {
   app.add_option("--tokens", flags.tokens, "list: tokens per rank")->delimiter(',');
   app.add_option("--block", flags.block, "list: threads per CTA, 0 for the default")->delimiter(',');
   app.add_option("--tile", flags.tile, "list: tokens per tile, 0 for the default")->delimiter(',');
+  app.add_option("--own-in-place", flags.ownInPlace,
+                 "list: 1 where a rank's rows lie where its own rows land, 0 where they are copied there")
+      ->delimiter(',');
   app.add_option("--schedule", flags.schedule, "grid_stride or claimed");
   app.add_option("--timeout-ms", flags.timeoutMs, "bound of every wait in a kernel");
   addOptions(app, static_cast<RepeatOptions &>(flags));

@@ -53,6 +53,36 @@ bool isGridUniform(Value value, unsigned depth = 0) {
   return llvm::all_of(op->getOperands(), [&](Value operand) { return isGridUniform(operand, depth + 1); });
 }
 
+/// Whether a count is at least this: a constant, one that a loop begins with and adds to, or such a sum. Counts do not
+/// wrap around: they are of what a grid has.
+class LowerBound {
+public:
+  bool holds(Value value, int64_t least) {
+    APInt constant;
+    if (isConstant(value, constant))
+      return constant.getSExtValue() >= least;
+    if (auto sum = value.getDefiningOp<arith::AddIOp>())
+      return isConstant(sum.getRhs(), constant) && holds(sum.getLhs(), least - constant.getSExtValue());
+    if (auto loop = value.getDefiningOp<scf::WhileOp>())
+      return holds(loop.getConditionOp().getArgs()[cast<OpResult>(value).getResultNumber()], least);
+    auto argument = dyn_cast<BlockArgument>(value);
+    auto loop = argument ? dyn_cast<scf::WhileOp>(argument.getOwner()->getParentOp()) : scf::WhileOp();
+    if (!loop)
+      return false;
+    unsigned at = argument.getArgNumber();
+    if (argument.getOwner() == loop.getAfterBody())
+      return holds(loop.getConditionOp().getArgs()[at], least);
+    // by induction over the rounds: so it was in the first, and is in the next one if it was in this
+    auto [known, fresh] = assumed.try_emplace(value, least);
+    if (!fresh)
+      return least <= known->second;
+    return holds(loop.getInits()[at], least) && holds(loop.getYieldOp()->getOperand(at), least);
+  }
+
+private:
+  llvm::DenseMap<Value, int64_t> assumed;
+};
+
 /// Whose turn a value is: no two CTAs have the same, and whoever has a lower one was started before.
 class Ordinals {
 public:
@@ -65,26 +95,24 @@ public:
   }
 
   /// A ticket: what an atomic addition to global memory returned, or was handed to the CTA's threads through a place of
-  /// shared memory that holds nothing else.
-  bool isTicket(Value value) const {
+  /// shared memory that holds nothing else. What was added is how many turns the CTA takes, if it is at least one.
+  Value turnsOf(Value value) const {
     if (auto widened = value.getDefiningOp<arith::ExtUIOp>())
       value = widened.getIn();
-    if (auto atomic = value.getDefiningOp<sync::AtomicOp>()) {
-      APInt step;
-      bool global = cast<sync::PtrType>(atomic.getPointer().getType()).getSpace() == sync::Space::global;
-      return global && atomic.getKind() == sync::AtomicKind::add && isConstant(atomic.getValue(), step) &&
-             step.isStrictlyPositive();
+    if (auto load = value.getDefiningOp<ep::LoadOp>()) {
+      Place place = ScopeAddresses::placeOf(load.getPointer());
+      auto found = place.shared ? stores.find(place.root) : stores.end();
+      if (found == stores.end() || found->second.size() != 1)
+        return {};
+      value = ep::StoreOp(found->second.front()).getValue();
     }
-    auto load = value.getDefiningOp<ep::LoadOp>();
-    if (!load)
-      return false;
-    Place place = ScopeAddresses::placeOf(load.getPointer());
-    auto found = place.shared ? stores.find(place.root) : stores.end();
-    return found != stores.end() && llvm::all_of(found->second, [&](ep::StoreOp store) {
-             Value stored = store.getValue();
-             return stored.getDefiningOp<sync::AtomicOp>() && isTicket(stored);
-           });
+    auto atomic = value.getDefiningOp<sync::AtomicOp>();
+    bool takes = atomic && atomic.getKind() == sync::AtomicKind::add &&
+                 cast<sync::PtrType>(atomic.getPointer().getType()).getSpace() == sync::Space::global &&
+                 LowerBound().holds(atomic.getValue(), 1);
+    return takes ? atomic.getValue() : Value();
   }
+  bool isTicket(Value value) const { return turnsOf(value) != nullptr; }
   bool isIndex(Value value) const {
     if (auto widened = value.getDefiningOp<arith::ExtUIOp>())
       value = widened.getIn();
@@ -220,6 +248,13 @@ private:
     }
     return found;
   }
+  /// A turn of the grid that one CTA has at most: a certain one, or the end of those that it takes together.
+  bool isOneTurn(Value ordinal, Value value) const {
+    if (isGridUniform(value))
+      return true;
+    auto before = value.getDefiningOp<arith::SubIOp>();
+    return before && isGridUniform(before.getLhs()) && before.getRhs() == ordinals.turnsOf(ordinal);
+  }
   void addConditions(scf::IfOp branch, Value condition, SmallVector<OneCta> &found) const {
     if (auto both = condition.getDefiningOp<arith::AndIOp>()) {
       addConditions(branch, both.getLhs(), found);
@@ -231,7 +266,7 @@ private:
       return;
     for (auto [which, value] :
          {std::pair(compare.getLhs(), compare.getRhs()), std::pair(compare.getRhs(), compare.getLhs())}) {
-      if (!ordinals.isOrdinal(which) || !isGridUniform(value))
+      if (!ordinals.isOrdinal(which) || !isOneTurn(which, value))
         continue;
       APInt index;
       found.push_back({branch, ordinals.isIndex(which) && isConstant(value, index) && index.isZero()});

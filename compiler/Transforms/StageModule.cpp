@@ -109,6 +109,8 @@ void buildTransportStage(OpBuilder &builder, const KernelSpec &spec) {
   stage.number("max_tokens", spec.layer.maxTokens);
   stage.number("capacity", spec.layer.capacity);
   stage.flag("expert_rows", spec.layer.expertRows);
+  if (spec.layer.ownInPlace)
+    stage.attribute("own_in_place", builder.getUnitAttr());
   stage.attribute("schedule", ep::ScheduleAttr::get(builder.getContext(), ep::Schedule(spec.schedule)));
   stage.number("cluster", spec.cluster);
   stage.number("tile_tokens", spec.tileTokens);
@@ -208,6 +210,7 @@ FailureOr<KernelSpec> specOfStage(Operation *stage) {
   layer.maxTokens = number("max_tokens");
   layer.capacity = number("capacity");
   layer.expertRows = stage->getAttrOfType<BoolAttr>("expert_rows").getValue();
+  layer.ownInPlace = stage->hasAttr("own_in_place");
   spec.schedule = Schedule(stage->getAttrOfType<ep::ScheduleAttr>("schedule").getValue());
   spec.cluster = number("cluster");
   spec.blockThreads = number("block_threads");

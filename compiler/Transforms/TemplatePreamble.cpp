@@ -59,6 +59,7 @@ void addLayer(Preamble &p, const LayerSpec &layer) {
   p.integer("scale_bytes", layer.scaleBytes, 64);
   p.integer("scale_words", layer.scaleBytes / 4, 32);
   p.flag("expert_rows", layer.expertRows);
+  p.flag("own_in_place", layer.ownInPlace);
 }
 
 void addWindow(Preamble &p, const KernelSpec &spec) {

@@ -9,7 +9,8 @@ include "dialects/EP/EPBase.td"
 defvar layerFormat = [{
   `ranks` `=` $ranks `,` `experts` `=` $experts `,` `topk` `=` $topk `,` `hidden` `=` $hidden `,` `dtype` `=` $dtype `,`
   `combine_dtype` `=` $combine_dtype `,` `scale_bytes` `=` $scale_bytes `,` `max_tokens` `=` $max_tokens `,`
-  `capacity` `=` $capacity `,` `expert_rows` `=` $expert_rows}];
+  `capacity` `=` $capacity `,` `expert_rows` `=` $expert_rows
+  (`,` `own_in_place` $own_in_place^)?}];
 defvar kernelFormat = [{
   `schedule` `=` custom<Schedule>($schedule) `,` `cluster` `=` $cluster `,` `block_threads` `=` $block_threads `,`
   `tile_tokens` `=` $tile_tokens `,` `wait` `=` $wait}];
@@ -19,7 +20,7 @@ class EP_StageOp<string mnemonic> : EP_Op<mnemonic, [Symbol]> {
   dag stageArguments = (ins
     SymbolNameAttr:$sym_name, I32Attr:$ranks, I32Attr:$experts, I32Attr:$topk, I32Attr:$hidden, TypeAttr:$dtype,
     TypeAttr:$combine_dtype, I32Attr:$scale_bytes, I32Attr:$max_tokens, I32Attr:$capacity, BoolAttr:$expert_rows,
-    EP_ScheduleAttr:$schedule, I32Attr:$cluster, I32Attr:$block_threads, I32Attr:$tile_tokens, StrAttr:$wait);
+    UnitAttr:$own_in_place, EP_ScheduleAttr:$schedule, I32Attr:$cluster, I32Attr:$block_threads, I32Attr:$tile_tokens, StrAttr:$wait);
   let arguments = stageArguments;
   let hasVerifier = 1;
 }
@@ -29,7 +30,8 @@ defvar fieldsText = [{
     `topk` experts per token; `hidden` elements of type `dtype` in a dispatched row and of type `combine_dtype` in a
     combined one; `scale_bytes` of quantisation scales with each token; `max_tokens` that a rank sends at a time;
     `capacity`, rows that a rank accepts from each source (0: `max_tokens`); `expert_rows`, whether combine's input has a
-    row per (token, expert) instead of one per (token, rank).
+    row per (token, expert) instead of one per (token, rank); `own_in_place`, if it is there, that the rows which a rank
+    dispatches lie where its own rows land, so that none of them is copied.
 
     *Kernel*: `schedule` and `cluster` (CTAs per cluster) say how tiles of `tile_tokens` tokens are given out,
     `block_threads` the threads of a CTA, `wait` how waits on barriers are lowered (`relaxed-fence` or `acquire`).
@@ -101,8 +103,8 @@ defvar localText = [{
     0 for plain packets, which is what a chip without them has; `block_threads` of a CTA; `programmatic`, whether the kernel
     may be started before its predecessor on the stream has ended ([`sync.dependency_wait`](Sync.md#syncdependency_wait-interlocksyncdependencywaitop)).
 
-    CTA c of n takes the groups c, c + n, …, writes only the rows of its groups and waits for nobody outside itself, so any
-    grid is right and none needs to be resident as a whole (PTX ISA, [“Thread
+    CTA c of n takes the groups c, c + n, … (of a combine prologue with a ring: pieces of their rows, dealt out likewise),
+    writes only what is theirs and waits for nobody outside itself, so any grid is right and none needs to be resident as a whole (PTX ISA, [“Thread
     hierarchy”](https://docs.nvidia.com/cuda/parallel-thread-execution/index.html#thread-hierarchy)). The arrays are
     described in `runtime/Spec/LocalKernels.h`.
 }];

@@ -75,6 +75,7 @@ template <typename StageOp> LogicalResult verifyStage(StageOp op, KernelKind kin
   layer.maxTokens = op.getMaxTokens();
   layer.capacity = op.getCapacity();
   layer.expertRows = op.getExpertRows();
+  layer.ownInPlace = op.getOwnInPlace();
   if (Status valid = validate(layer); !valid)
     return op.emitOpError() << valid.error().message;
 

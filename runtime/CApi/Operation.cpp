@@ -55,6 +55,7 @@ Result<LayerSpec> interlock::capi::layerOf(const ilk_layer &given) {
   layer.maxTokens = given.max_tokens;
   layer.capacity = given.capacity;
   layer.expertRows = given.expert_rows != 0;
+  layer.ownInPlace = given.own_in_place != 0;
   return layer;
 }
 
@@ -181,7 +182,15 @@ ilk_status ilk_operation_landed(const ilk_operation *operation, const ilk_routin
     ILK_ASSIGN_OR_RETURN(LandedRows l, operation->operation.landed(routing->handle));
     return write("ilk_landed", out,
                  {0, l.rows, l.meta, l.counts, l.expertOut, operation->operation.layer().rowsPerSource(), l.rowStride,
-                  l.metaStride, l.combineRowStride, l.metaWeights, l.metaToken, l.metaScales});
+                  l.metaStride, l.combineRowStride, l.metaWeights, l.metaToken, l.metaScales, l.absent});
+  });
+}
+
+ilk_status ilk_operation_own_rows(const ilk_operation *operation, uint32_t rank, uint32_t buffer, ilk_address *rows) {
+  return onOperation(operation, [&]() -> Status {
+    ILK_RETURN_IF_ERROR(require("a place for the address", rows));
+    ILK_ASSIGN_OR_RETURN(*rows, operation->operation.ownRows(rank, buffer));
+    return {};
   });
 }
 

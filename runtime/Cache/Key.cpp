@@ -9,7 +9,7 @@ namespace interlock {
 namespace {
 
 /// So that a change of what an entry means is another key.
-constexpr const char *keyVersion = "interlock-key-2";
+constexpr const char *keyVersion = "interlock-key-3";
 
 std::string featuresOf(const TargetInfo &t) {
   return fmt::format("{} {} cc={} warp={} ptx={} clusters={} async={} restricted={} shared={} remote={} features={} "

@@ -10,7 +10,7 @@ size_t SpecHash::operator()(const KernelSpec &s) const noexcept {
                          uint64_t(l.scaleBytes) << 32 | l.maxTokens, uint64_t(l.capacity) << 32 | s.blockThreads,
                          uint64_t(l.dtype) << 56 | uint64_t(l.combineDType) << 48 | uint64_t(s.kernel) << 40 |
                              uint64_t(s.schedule) << 32 | uint64_t(s.wait) << 24 | uint64_t(l.expertRows) << 16 |
-                             uint64_t(s.cluster) << 8 | s.tileTokens})
+                             uint64_t(l.ownInPlace) << 17 | uint64_t(s.cluster) << 8 | s.tileTokens})
     hash = (hash ^ field) * 0x9e3779b97f4a7c15ull;
   return hash ^ hash >> 32;
 }

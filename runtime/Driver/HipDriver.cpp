@@ -257,11 +257,7 @@ public:
     if (params.size() < what.paramBytes)
       return makeError(Code::badInput,
                        fmt::format("expected {} bytes of kernel parameters, got {}", what.paramBytes, params.size()));
-    if (config.cluster > 1)
-      return makeError(Code::unsupported,
-                       fmt::format("expected a launch without clusters, which hipModuleLaunchKernel has none of, got "
-                                   "clusters of {}: a cluster of 1 would do",
-                                   config.cluster));
+    ILK_RETURN_IF_ERROR(requireGrantable(config));
     Current current(*this, on.device);
     size_t size = what.paramBytes ? what.paramBytes : params.size();
     // HIP_LAUNCH_PARAM_BUFFER_POINTER, HIP_LAUNCH_PARAM_BUFFER_SIZE, HIP_LAUNCH_PARAM_END
@@ -269,6 +265,16 @@ public:
                      &size, reinterpret_cast<void *>(3)};
     return api->check("launch a kernel", api->launchKernel(what.function, config.grid, 1, 1, config.block, 1, 1,
                                                            config.dynamicSharedBytes, on.stream, nullptr, extra));
+  }
+
+  Result<uint32_t> residentCtas(KernelId kernel, const LaunchConfig &config) override {
+    ILK_ASSIGN_OR_RETURN(KernelState what, kernels.get(kernel));
+    ILK_RETURN_IF_ERROR(requireNoClusters(config));
+    Current current(*this, what.device);
+    int number = 0;
+    ILK_RETURN_IF_ERROR(api->check(
+        "count resident CTAs", api->occupancy(&number, what.function, int(config.block), config.dynamicSharedBytes)));
+    return uint32_t(number) * devices[what.device].info.multiprocessors;
   }
 
   Status beginCapture(StreamId stream) override {
@@ -360,6 +366,31 @@ private:
     if (device < devices.size())
       return {};
     return makeError(Code::badInput, fmt::format("expected a device below {}, got {}", devices.size(), device));
+  }
+
+  static Status requireNoClusters(const LaunchConfig &config) {
+    if (config.cluster <= 1)
+      return {};
+    return makeError(Code::unsupported,
+                     fmt::format("expected a launch without clusters, which hipModuleLaunchKernel has none of, got "
+                                 "clusters of {}: a cluster of 1 would do",
+                                 config.cluster));
+  }
+
+  /// hipModuleLaunchCooperativeKernel has no `extra`: it takes a pointer to each parameter. Of a kernel's parameters
+  /// only the size of all is known here, and not where each one begins.
+  static Status requireGrantable(const LaunchConfig &config) {
+    ILK_RETURN_IF_ERROR(requireNoClusters(config));
+    if (config.cooperative)
+      return makeError(Code::unsupported,
+                       "expected a launch that is not cooperative, since HIP takes the parameters of those one by one "
+                       "and not as a buffer, got a cooperative one: a kernel that does not need its whole grid "
+                       "resident would do");
+    if (config.programmatic)
+      return makeError(Code::unsupported,
+                       "expected a launch that starts behind its predecessor's end, since HIP has no other, got a "
+                       "programmatic one: the kernel without that would do");
+    return {};
   }
 
   /// Unmapping does not wait for the kernels that use the memory. What they ended with is for those to hear who wait

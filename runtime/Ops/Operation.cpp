@@ -40,6 +40,8 @@ struct RankState {
   std::optional<uint32_t> device;                          ///< none where another process has the rank
   uint64_t steps = 0;                                      ///< dispatches so far; step n uses buffer n % buffers
   std::array<DeviceBuffer, WindowLayout::buffers> slots{}; ///< i32 [maxTokens][topk] each
+  /// Steps that were given up: nothing on the stream says when the rows in their buffer have been read.
+  std::array<bool, WindowLayout::buffers> uncombined{};
 };
 
 tl::unexpected<Error> misuse(std::string message) { return makeError(Code::badInput, std::move(message)); }
@@ -205,6 +207,13 @@ Result<RoutingHandle> Operation::dispatch(uint32_t rank, StreamId stream, const 
 
   RankState &mine = state->ranks[rank];
   uint32_t buffer = uint32_t(mine.steps % WindowLayout::buffers);
+  if (layer.ownInPlace && !empty) {
+    ILK_ASSIGN_OR_RETURN(DeviceAddress place, ownRows(rank, buffer));
+    if (arguments.x != place)
+      return misuse(
+          fmt::format("expected x of a layer with ownInPlace to be its ownRows for buffer {}, {:#x}, got {:#x}", buffer,
+                      place, arguments.x));
+  }
   auto &inFlight = state->inFlight[rank][buffer];
   if (auto other = inFlight.lock(); other && !other->used)
     return misuse(
@@ -222,8 +231,9 @@ Result<RoutingHandle> Operation::dispatch(uint32_t rank, StreamId stream, const 
                         rank,
                         arguments.tokens,
                         buffer,
-                        0};
+                        mine.uncombined[buffer]};
   ILK_RETURN_IF_ERROR(state->launch(KernelKind::dispatch, rank, stream, params));
+  mine.uncombined[buffer] = true;
 
   auto handle = std::make_shared<RoutingHandle::State>();
   *handle = {state.get(),   rank, arguments.tokens, buffer, mine.steps++, mine.slots[buffer].address(),
@@ -259,6 +269,7 @@ Status Operation::combine(uint32_t rank, StreamId stream, RoutingHandle &handle,
                        routing->buffer,
                        0};
   ILK_RETURN_IF_ERROR(state->launch(KernelKind::combine, rank, stream, params));
+  state->ranks[rank].uncombined[routing->buffer] = false;
   routing->used = true;
   return {};
 }
@@ -317,6 +328,14 @@ Result<LandedRows> Operation::landed(uint32_t rank, uint32_t buffer) const {
                     layout.metaWeights,
                     layout.metaToken,
                     layout.metaScales};
+}
+
+Result<DeviceAddress> Operation::ownRows(uint32_t rank, uint32_t buffer) const {
+  ILK_RETURN_IF_ERROR(state->requireBuffer(rank, buffer));
+  const LayerSpec &layer = state->layer();
+  if (!layer.ownInPlace)
+    return misuse("expected a layer with ownInPlace, got one whose rows are copied from wherever x says");
+  return state->arena.landing(rank, buffer, rank);
 }
 
 Result<DeviceAddress> Operation::slotMap(uint32_t rank, uint32_t buffer) const {

@@ -53,7 +53,7 @@ Result<OperationKernels> OperationKernels::get(Driver &driver, KernelCache &cach
       kernel.report.reason = found.reason;
       kernel.report.milliseconds = found.milliseconds;
       kernel.image = std::move(found.image);
-      kernel.config = {kernel.report.grid, spec.blockThreads, found.cluster, 0};
+      kernel.config = {.grid = kernel.report.grid, .block = spec.blockThreads, .cluster = found.cluster};
       continue;
     }
     ILK_ASSIGN_OR_RETURN(auto found, cache.get(kernel.report.spec));
@@ -61,7 +61,11 @@ Result<OperationKernels> OperationKernels::get(Driver &driver, KernelCache &cach
     kernel.report.reason = found.reason;
     kernel.report.milliseconds = found.milliseconds;
     kernel.image = {found.artifact->text, found.artifact->binary, found.artifact->facts.entry};
-    kernel.config = {kernel.report.grid, found.artifact->facts.blockThreads, found.artifact->facts.cluster, 0};
+    const LaunchFacts &facts = found.artifact->facts;
+    kernel.config = {.grid = kernel.report.grid,
+                     .block = facts.blockThreads,
+                     .cluster = facts.cluster,
+                     .cooperative = facts.launchMode == LaunchMode::cooperative};
   }
   return made;
 }
@@ -73,6 +77,28 @@ OperationKernels::~OperationKernels() {
       (void)driver->unload(id);
 }
 
+/// Kernels of ranks that share a device wait for each other: it must hold all of them at once.
+Status OperationKernels::requireRoom(const Kernel &kernel, const ProcessGroup &group) const {
+  for (auto [device, id] : kernel.onDevice) {
+    auto onIt = [device = device](const OwnRank &own) { return own.device == device; };
+    uint64_t ranks = uint64_t(std::count_if(group.own.begin(), group.own.end(), onIt)), grid = kernel.report.grid;
+    if (ranks == 1)
+      continue;
+    ILK_ASSIGN_OR_RETURN(uint32_t room, driver->residentCtas(id, kernel.config));
+    if (ranks * grid <= room)
+      continue;
+    uint64_t most = room / ranks / kernel.config.cluster * kernel.config.cluster;
+    return makeError(
+        Code::badInput,
+        fmt::format(
+            "expected {} ranks that share device {} and wait for each other to have a {} grid that it holds for "
+            "all of them at once, got {} CTAs each, and it holds {} in all: {}",
+            ranks, device, name(kernel.report.spec.kernel), grid, room,
+            most ? fmt::format("at most {} each would do", most) : "fewer ranks on it would do"));
+  }
+  return {};
+}
+
 Status OperationKernels::load(const ProcessGroup &group) {
   for (Kernel &kernel : kernels) {
     for (const OwnRank &own : group.own)
@@ -80,6 +106,7 @@ Status OperationKernels::load(const ProcessGroup &group) {
         ILK_ASSIGN_OR_RETURN(kernel.onDevice[own.device], driver->load(own.device, kernel.image));
       }
     kernel.image = {};
+    ILK_RETURN_IF_ERROR(requireRoom(kernel, group));
   }
   return {};
 }

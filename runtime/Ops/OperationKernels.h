@@ -39,6 +39,7 @@ private:
     std::map<uint32_t, KernelId> onDevice;
   };
   explicit OperationKernels(Driver &driver) : driver(&driver) {}
+  Status requireRoom(const Kernel &kernel, const ProcessGroup &group) const;
   void swap(OperationKernels &other) noexcept {
     std::swap(driver, other.driver);
     std::swap(kernels, other.kernels);

@@ -58,6 +58,11 @@ std::vector<ReferenceRank> referenceDispatch(const LayerSpec &layer, std::span<c
       const int32_t *ids = &sources[me].ids[size_t(t) * layer.topk];
       int32_t *slots = &mine.slots[size_t(t) * layer.topk];
       uint64_t sent = 0; // a bit per rank that this token has gone to, or was dropped on the way to
+      if (layer.ownInPlace) {
+        sent |= uint64_t(1) << me;
+        ++mine.counts[me];
+        mine.landed[me].push_back(t);
+      }
       for (uint32_t k = 0; k < layer.topk; ++k) {
         if (ids[k] < 0 || ids[k] >= int64_t(layer.experts)) {
           if (ids[k] != -1)
@@ -89,6 +94,23 @@ std::vector<ReferenceRank> referenceDispatch(const LayerSpec &layer, std::span<c
       result[me].wanted += result[me].counts[source];
     }
   return result;
+}
+
+uint64_t sentRows(const LayerSpec &layer, std::span<const ReferenceRank> dispatched, uint32_t source) {
+  uint64_t rows = 0;
+  for (uint32_t to = 0; to < layer.ranks; ++to)
+    if (to != source || !layer.ownInPlace)
+      rows += dispatched[to].landed[source].size();
+  return rows;
+}
+
+uint64_t gatheredRows(const LayerSpec &layer, const SourceTokens &source, std::span<const int32_t> slots) {
+  uint64_t rows = 0;
+  for (uint32_t t = 0; t < source.tokens; ++t) {
+    size_t first = size_t(t) * layer.topk;
+    rows += contributionsOf(layer, &source.ids[first], &slots[first], nullptr).size();
+  }
+  return rows;
 }
 
 void referenceMetaRow(const LayerSpec &layer, const SourceTokens &source, uint32_t token, std::span<std::byte> row) {

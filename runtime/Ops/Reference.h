@@ -37,6 +37,12 @@ struct ReferenceRank {
 std::vector<ReferenceRank> referenceDispatch(const LayerSpec &layer, std::span<const SourceTokens> sources,
                                              uint64_t dead = 0);
 
+/// Rows that the dispatch of `source` writes: one at each rank that a token goes to, but none that is in its place.
+uint64_t sentRows(const LayerSpec &layer, std::span<const ReferenceRank> dispatched, uint32_t source);
+
+/// Rows that a combine reads: one of each rank, or with expertRows of each expert, that a token was sent to.
+uint64_t gatheredRows(const LayerSpec &layer, const SourceTokens &source, std::span<const int32_t> slots);
+
 /// The bytes of the meta row that `token` of `source` lands with; bytes between its fields are left as they are.
 void referenceMetaRow(const LayerSpec &layer, const SourceTokens &source, uint32_t token, std::span<std::byte> row);
 

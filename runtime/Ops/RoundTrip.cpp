@@ -70,11 +70,15 @@ struct RoundTrip::State {
   }
 
   const LayerSpec &layer() const { return options.layer; }
+  /// Where a rank's tokens are for steps that use this buffer.
+  Result<DeviceAddress> rowsOf(uint32_t rank, uint32_t buffer) const {
+    return layer().ownInPlace ? operation.ownRows(rank, buffer) : ranks[rank].x.address();
+  }
   DeviceAddress listAt(const DeviceBuffer &list) const { return list.address() + options.listOffset; }
   Status allocate();
-  Status upload(const std::vector<TokenRouting> &routing);
+  Status upload(const std::vector<TokenRouting> &routing, uint32_t buffer);
   Status fillCanaries(uint32_t buffer);
-  Status enqueueDispatch(uint32_t rank);
+  Status enqueueDispatch(uint32_t rank, uint32_t buffer);
   Status enqueueCombine(uint32_t rank);
   template <typename Enqueue> Status replay(uint32_t rank, KernelKind kind, Enqueue enqueue);
   Status synchronize(uint64_t without);
@@ -86,7 +90,8 @@ struct RoundTrip::State {
   Status runPackedExpert(uint32_t rank, uint32_t expert, uint32_t first, uint32_t count);
   Status runExperts(uint32_t rank);
   Status runExperts(uint32_t rank, uint32_t source, uint32_t count, const LandedRows &landed);
-  void countBytes(const std::vector<ReferenceRank> &expected, StepReport &report) const;
+  void countBytes(std::span<const SourceTokens> tokens, const std::vector<ReferenceRank> &expected,
+                  StepReport &report) const;
   std::vector<SourceTokens> sources() const;
   Status compareConverted(const CheckedStep &checked, uint32_t rank, StepReport &report, Differences &differences);
   void announce(std::string_view phase) const {
@@ -148,7 +153,8 @@ Status RoundTrip::State::allocate() {
     }
     uint64_t entries = uint64_t(layer().maxTokens) * layer().topk, most = layer().maxTokens;
     uint64_t listBytes = options.listOffset + entries * sizeof(int32_t);
-    ILK_ASSIGN_OR_RETURN(mine.x, DeviceBuffer::create(driver, device, most * rowBytes(layer())));
+    ILK_ASSIGN_OR_RETURN(mine.x,
+                         DeviceBuffer::create(driver, device, layer().ownInPlace ? 0 : most * rowBytes(layer())));
     ILK_ASSIGN_OR_RETURN(mine.scales, DeviceBuffer::create(driver, device, most * layer().scaleBytes));
     ILK_ASSIGN_OR_RETURN(mine.ids, DeviceBuffer::create(driver, device, listBytes));
     ILK_ASSIGN_OR_RETURN(mine.weights, DeviceBuffer::create(driver, device, listBytes));
@@ -164,11 +170,12 @@ Status RoundTrip::State::allocate() {
   return {};
 }
 
-Status RoundTrip::State::upload(const std::vector<TokenRouting> &routing) {
+Status RoundTrip::State::upload(const std::vector<TokenRouting> &routing, uint32_t buffer) {
   auto put = [&](StreamId stream, DeviceAddress to, const void *from, size_t bytes) -> Status {
     return bytes ? driver.copyIn(stream, to, from, bytes) : Status();
   };
-  bool fresh = steps == 0 || options.check; // so that a stale row shows; without a check new ones only cost time
+  // So that a stale row shows; without a check new ones only cost time.
+  bool fresh = options.check || steps < (layer().ownInPlace ? WindowLayout::buffers : 1);
   for (uint32_t rank = 0; rank < layer().ranks; ++rank) {
     RankTensors &mine = ranks[rank];
     mine.routing = routing[rank];
@@ -180,7 +187,8 @@ Status RoundTrip::State::upload(const std::vector<TokenRouting> &routing) {
   for (uint32_t rank : own) {
     RankTensors &mine = ranks[rank];
     if (fresh) {
-      ILK_RETURN_IF_ERROR(put(mine.stream, mine.x.address(), mine.hostX.data(), mine.hostX.size()));
+      ILK_ASSIGN_OR_RETURN(DeviceAddress rows, rowsOf(rank, buffer));
+      ILK_RETURN_IF_ERROR(put(mine.stream, rows, mine.hostX.data(), mine.hostX.size()));
       ILK_RETURN_IF_ERROR(put(mine.stream, mine.scales.address(), mine.hostScales.data(), mine.hostScales.size()));
     }
     size_t bytes = mine.routing.ids.size() * sizeof(int32_t);
@@ -237,12 +245,13 @@ template <typename Enqueue> Status RoundTrip::State::replay(uint32_t rank, Kerne
   return driver.recordEvent(mine.stream, mine.end[size_t(kind)]);
 }
 
-Status RoundTrip::State::enqueueDispatch(uint32_t rank) {
+Status RoundTrip::State::enqueueDispatch(uint32_t rank, uint32_t buffer) {
   return replay(rank, KernelKind::dispatch, [&]() -> Status {
     RankTensors &mine = ranks[rank];
     mine.handle.reset();
+    ILK_ASSIGN_OR_RETURN(DeviceAddress rows, rowsOf(rank, buffer));
     ILK_ASSIGN_OR_RETURN(mine.handle, operation.dispatch(rank, mine.stream,
-                                                         {mine.x.address(), mine.scales.address(), listAt(mine.ids),
+                                                         {rows, mine.scales.address(), listAt(mine.ids),
                                                           listAt(mine.weights), options.tokens[rank]}));
     return options.operation.packing ? convertOutput(rank) : Status();
   });
@@ -378,18 +387,12 @@ Status RoundTrip::State::runExperts(uint32_t rank, uint32_t source, uint32_t cou
   return driver.synchronize(stream);
 }
 
-/// Payload: each row that a rank sent is gathered again by its combine (once per expert with expertRows).
-void RoundTrip::State::countBytes(const std::vector<ReferenceRank> &expected, StepReport &report) const {
+void RoundTrip::State::countBytes(std::span<const SourceTokens> tokens, const std::vector<ReferenceRank> &expected,
+                                  StepReport &report) const {
   for (uint32_t rank = 0; rank < layer().ranks; ++rank) {
-    uint64_t sent = 0;
-    for (const ReferenceRank &to : expected)
-      sent += to.landed[rank].size();
-    uint64_t gathered = sent;
-    if (layer().expertRows)
-      gathered = uint64_t(std::count_if(expected[rank].slots.begin(), expected[rank].slots.end(),
-                                        [](int32_t slot) { return slot >= 0; }));
-    report.ranks[rank].dispatch.bytes = sent * rowBytes(layer());
-    report.ranks[rank].combine.bytes = gathered * combineRowBytes(layer());
+    report.ranks[rank].dispatch.bytes = sentRows(layer(), expected, rank) * rowBytes(layer());
+    report.ranks[rank].combine.bytes =
+        gatheredRows(layer(), tokens[rank], expected[rank].slots) * combineRowBytes(layer());
   }
 }
 
@@ -423,9 +426,9 @@ Result<StepReport> RoundTrip::State::step(const std::vector<TokenRouting> &routi
     report.ranks[rank].tokens = options.tokens[rank];
 
   announce("upload");
-  ILK_RETURN_IF_ERROR(upload(routing));
   if (compare)
     ILK_RETURN_IF_ERROR(fillCanaries(buffer));
+  ILK_RETURN_IF_ERROR(upload(routing, buffer)); // behind the canaries: own rows in place lie among what they fill
   for (uint32_t rank : own) {
     if (newDead == dead)
       break;
@@ -438,14 +441,14 @@ Result<StepReport> RoundTrip::State::step(const std::vector<TokenRouting> &routi
   announce("dispatch");
   for (uint32_t rank : own)
     if (!has(idle, rank))
-      ILK_RETURN_IF_ERROR(enqueueDispatch(rank));
+      ILK_RETURN_IF_ERROR(enqueueDispatch(rank, buffer));
   ILK_RETURN_IF_ERROR(synchronize(idle));
   ILK_RETURN_IF_ERROR(collect(KernelKind::dispatch, idle, report));
 
   announce("experts");
   std::vector<SourceTokens> tokens = sources();
   std::vector<ReferenceRank> expected = referenceDispatch(layer(), tokens, dead);
-  countBytes(expected, report);
+  countBytes(tokens, expected, report);
   std::vector<PackedExperts> packed;
   if (options.operation.packing) {
     ILK_ASSIGN_OR_RETURN(packed, referencePacking(layer(), tokens, expected, *options.operation.packing));

@@ -32,6 +32,7 @@ std::vector<std::string> macrosOf(const KernelSpec &spec, const TargetInfo &targ
   narrow("ROWS_PER_SOURCE", layer.rowsPerSource());
   narrow("SCALE_WORDS", layer.scaleBytes / 4);
   narrow("EXPERT_ROWS", layer.expertRows);
+  narrow("OWN_IN_PLACE", layer.ownInPlace);
   narrow("OUT_ROWS", w.outRows);
   narrow("BLOCK_THREADS", spec.blockThreads);
   narrow("TILE_TOKENS", spec.tileTokens);
@@ -70,6 +71,11 @@ Result<SourceKernel> sourceOf(const KernelSpec &spec) {
     return makeError(
         Code::unsupported,
         fmt::format("expected a kernel that there is CUDA and HIP C++ for, dispatch or combine, got {}", kind));
+  if (spec.schedule == Schedule::clc)
+    return makeError(Code::unsupported,
+                     fmt::format("expected schedule {} or {} for a kernel from source, got {}: the "
+                                 "generated kernels have it",
+                                 name(Schedule::gridStride), name(Schedule::claimed), name(Schedule::clc)));
   // One text for both: what differs is the machine.
   kernel.source = {kind + (target.isAMD() ? ".hip" : ".cu"), textOf(cuda, kind + ".cu")};
   kernel.headers = {{"common.cuh", textOf(cuda, "common.cuh")},

@@ -72,6 +72,7 @@ constexpr Field fields[] = {
     number("max_tokens", [](KernelSpec &s) -> auto & { return s.layer.maxTokens; }),
     number("capacity", [](KernelSpec &s) -> auto & { return s.layer.capacity; }),
     flag("expert_rows", [](KernelSpec &s) -> auto & { return s.layer.expertRows; }),
+    flag("own_in_place", [](KernelSpec &s) -> auto & { return s.layer.ownInPlace; }),
     named<parseSchedule>("schedule", [](KernelSpec &s) -> auto & { return s.schedule; }),
     number("cluster", [](KernelSpec &s) -> auto & { return s.cluster; }),
     number("block_threads", [](KernelSpec &s) -> auto & { return s.blockThreads; }),

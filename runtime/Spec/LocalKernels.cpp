@@ -72,7 +72,7 @@ KernelSpec packKernel(const LayerSpec &layer, std::string_view target) {
   spec.layer = layer;
   spec.layer.maxTokens = layer.rowsPerSource();
   spec.layer.capacity = 0;
-  spec.layer.expertRows = false;
+  spec.layer.expertRows = spec.layer.ownInPlace = false;
   spec.layer.combineDType = byteSize(layer.dtype) > byteSize(DType::bf16) ? layer.dtype : DType::bf16;
   spec.tileTokens = 1;
   auto chip = findTarget(target);

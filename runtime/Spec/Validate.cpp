@@ -130,6 +130,10 @@ Status validate(const LayerSpec &layer) {
                   layer.scaleBytes);
   if (layer.capacity > layer.maxTokens)
     return refuse("expected a capacity of at most the tokens per rank, {}, got {}", layer.maxTokens, layer.capacity);
+  if (layer.ownInPlace && layer.rowsPerSource() < layer.maxTokens)
+    return refuse("expected room for all {} tokens of a rank whose own rows stay in place, got a capacity of {}: 0 "
+                  "would do",
+                  layer.maxTokens, layer.capacity);
   return requireAddressable(layer);
 }
 

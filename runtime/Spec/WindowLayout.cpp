@@ -61,7 +61,7 @@ std::vector<KernelParam> kernelParams(KernelKind kind) {
         ILK_PARAM(DispatchParams, window), ILK_PARAM(DispatchParams, stride),    ILK_PARAM(DispatchParams, x),
         ILK_PARAM(DispatchParams, scales), ILK_PARAM(DispatchParams, ids),       ILK_PARAM(DispatchParams, weights),
         ILK_PARAM(DispatchParams, slots),  ILK_PARAM(DispatchParams, timeoutNs), ILK_PARAM(DispatchParams, rank),
-        ILK_PARAM(DispatchParams, tokens), ILK_PARAM(DispatchParams, buffer),    ILK_PARAM(DispatchParams, reserved)};
+        ILK_PARAM(DispatchParams, tokens), ILK_PARAM(DispatchParams, buffer),    ILK_PARAM(DispatchParams, givenUp)};
   case KernelKind::combine:
     return {
         ILK_PARAM(CombineParams, window),     ILK_PARAM(CombineParams, stride),    ILK_PARAM(CombineParams, out),

@@ -83,7 +83,8 @@ struct DispatchParams {
   uint32_t rank;
   uint32_t tokens; ///< at most maxTokens
   uint32_t buffer; ///< 0 or 1
-  uint32_t reserved;
+  /// Not 0: no combine came behind the buffer's last dispatch, so its rows may be read until each rank begins this one.
+  uint32_t givenUp;
 };
 struct CombineParams {
   uint64_t window, stride;

@@ -37,14 +37,15 @@ void DeploymentFlags::addTo(CLI::App &command) {
   command.add_option("--scale-bytes", layer.scaleBytes, "bytes of quantisation scales per token");
   command.add_option("--capacity", layer.capacity, "rows that a rank accepts from each source (default: all)");
   command.add_flag("--expert-rows", layer.expertRows, "combine reads a row per (token, expert)");
+  command.add_flag("--own-in-place", layer.ownInPlace, "a rank's rows lie where its own rows land: none is copied");
   command.add_option("--target", targets, "chips, a list")->delimiter(',');
   command.add_option("--multiprocessors", multiprocessors, "of the device: the launch geometry depends on it");
   command.add_option("--ranks-per-device", ranksPerDevice, "ranks that share a device, a list")->delimiter(',');
   command.add_option("--cluster", clusters, "CTAs per cluster, a list")->delimiter(',');
   command.add_option("--schedule", schedules, "grid_stride, claimed or clc, a list")->delimiter(',');
   command.add_option("--wait", layer.wait, "relaxed-fence or acquire (default: the cheaper one)");
-  command.add_option("--block", layer.geometry.blockThreads, "threads per CTA (default: by table)");
-  command.add_option("--tile", layer.geometry.tileTokens, "tokens per tile (default: by table)");
+  command.add_option("--block", layer.geometry.blockThreads, "threads per CTA (default: by layer and device)");
+  command.add_option("--tile", layer.geometry.tileTokens, "tokens per tile (default: by layer and device)");
 }
 
 Result<std::vector<KernelSpec>> DeploymentFlags::kernels() const {

@@ -25,11 +25,12 @@ void LayerFlags::addTo(CLI::App &command) {
   command.add_option("--scale-bytes", scaleBytes, "bytes of quantisation scales per token");
   command.add_option("--capacity", capacity, "rows that a rank accepts from each source (default: all)");
   command.add_flag("--expert-rows", expertRows, "combine reads a row per (token, expert) instead of per (token, rank)");
+  command.add_flag("--own-in-place", ownInPlace, "a rank's rows lie where its own rows land: none of them is copied");
   command.add_option("--cluster", cluster, "CTAs per cluster: 1, 2, 4 or 8");
   command.add_option("--schedule", schedule, "where tiles come from: grid_stride, claimed or clc");
   command.add_option("--wait", wait, "relaxed-fence or acquire (default: the cheaper one that the target has)");
-  command.add_option("--block", geometry.blockThreads, "threads per CTA (default: by table)");
-  command.add_option("--tile", geometry.tileTokens, "tokens per tile (default: by table)");
+  command.add_option("--block", geometry.blockThreads, "threads per CTA (default: by layer and device)");
+  command.add_option("--tile", geometry.tileTokens, "tokens per tile (default: by layer and device)");
 }
 
 Result<LayerSpec> LayerFlags::layer() const {
@@ -64,6 +65,7 @@ Result<LayerSpec> LayerFlags::layer() const {
   spec.scaleBytes = scaleBytes;
   spec.capacity = capacity;
   spec.expertRows = expertRows;
+  spec.ownInPlace = ownInPlace;
   if (tokens.empty())
     return makeError(Code::badInput, "expected --tokens, got none");
   spec.maxTokens = std::max(1u, *std::max_element(tokens.begin(), tokens.end()));

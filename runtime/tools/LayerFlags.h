@@ -19,7 +19,7 @@ struct LayerFlags {
   std::optional<uint32_t> ranks, experts, topk, hidden;
   std::vector<uint32_t> tokens;
   uint32_t scaleBytes = 0, capacity = 0, cluster = 1;
-  bool expertRows = false;
+  bool expertRows = false, ownInPlace = false;
   LaunchGeometry geometry;
 
   void addTo(CLI::App &command);

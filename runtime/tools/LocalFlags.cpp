@@ -6,7 +6,7 @@ namespace interlock::tool {
 void LocalFlags::addTo(CLI::App &command) {
   command.add_option(
       "--stages", stages,
-      "local kernels: stages of the ring that bulk copies go through, 0 for plain packets (default: by table)");
+      "local kernels: stages of the ring that bulk copies go through, 0 for plain packets (default: by chip)");
   command.add_flag("--programmatic", programmatic,
                    "local kernels: launched before the predecessor on the stream has ended");
 }

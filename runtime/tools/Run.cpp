@@ -254,7 +254,7 @@ void addRun(CLI::App &app, Context &context) {
   flags->packing.addTo(*command);
   command->add_flag("--cooperative", flags->cooperative,
                     "with --kernel: ask for the whole grid to be resident, which no local kernel needs");
-  command->add_option("--grid", flags->layer.geometry.grid, "CTAs per launch (default: by table)");
+  command->add_option("--grid", flags->layer.geometry.grid, "CTAs per launch (default: by layer and device)");
   command->add_option("--routing", flags->routing, "uniform, zipf:S, or a trace (.npy or .csv of token x top-k ids)");
   command->add_option("--mask", flags->mask, "probability that an id is masked");
   command->add_option("--memory", flags->memory,

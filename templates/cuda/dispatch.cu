@@ -18,7 +18,7 @@ struct Params {
   u64 timeout;
   u32 rank;
   int tokens;
-  u32 buffer, reserved;
+  u32 buffer, givenUp;
 
   __device__ Place place() const { return {window, stride, timeout, rank}; }
 };
@@ -29,6 +29,9 @@ struct Tile {
   u32 slots[TILE_TOKENS * RANKS]; ///< row at each of them
 };
 
+/// The rank to which every token goes: this one, if its own rows stay in place.
+__device__ __forceinline__ u64 alwaysTo(const Params &p) { return OWN_IN_PLACE ? 1ull << p.rank : 0; }
+
 __device__ __forceinline__ u64 destinations(const Params &p, int token, u64 live) {
   u64 mask = 0;
   for (u32 k = 0; k < TOPK; ++k) {
@@ -36,7 +39,7 @@ __device__ __forceinline__ u64 destinations(const Params &p, int token, u64 live
     if (ownerOf(p.ids[u64(token) * TOPK + k], rank))
       mask |= 1ull << rank;
   }
-  return mask & live;
+  return (mask | alwaysTo(p)) & live;
 }
 
 /// Adds the rows of tokens [from, to) to the counts; a __syncthreads must follow.
@@ -57,24 +60,27 @@ __device__ void countRows(const Params &p, u64 live, u32 *counts, int from, int 
     atomicAdd(&counts[lane + lanes], high);
 }
 
-/// The first warp, a token a lane.
+/// The first warp, a token a lane, as many tokens at a time as it has lanes.
 __device__ void assignSlots(const Params &p, Control *control, u64 live, int first, u32 *counts, Tile &tile) {
   u32 lane = threadIdx.x, drops = 0;
-  bool mine = lane < TILE_TOKENS && first + int(lane) < p.tokens;
-  u64 mask = mine ? destinations(p, first + int(lane), live) : 0;
-  if (lane < TILE_TOKENS)
-    tile.masks[lane] = mask;
-  for (u32 rank = 0; rank < RANKS; ++rank) {
-    bool goes = (mask >> rank) & 1;
-    Votes votes = ballot(goes);
-    u32 slot = counts[rank] + countOf(votes & ((Votes(1) << lane) - 1));
-    warpBarrier();
-    if (lane == 0)
-      counts[rank] += countOf(votes);
-    if (goes) {
-      tile.slots[lane * RANKS + rank] = slot;
-      drops += slot >= ROWS_PER_SOURCE;
+  for (u32 local = lane; local - lane < TILE_TOKENS; local += lanes) {
+    bool mine = local < TILE_TOKENS && first + int(local) < p.tokens;
+    u64 mask = mine ? destinations(p, first + int(local), live) : 0;
+    if (local < TILE_TOKENS)
+      tile.masks[local] = mask;
+    for (u32 rank = 0; rank < RANKS; ++rank) {
+      bool goes = (mask >> rank) & 1;
+      Votes votes = ballot(goes);
+      u32 slot = counts[rank] + countOf(votes & ((Votes(1) << lane) - 1));
+      warpBarrier();
+      if (lane == 0)
+        counts[rank] += countOf(votes);
+      if (goes) {
+        tile.slots[local * RANKS + rank] = slot;
+        drops += slot >= ROWS_PER_SOURCE;
+      }
     }
+    warpBarrier(); // lane 0's counts, before the next tokens'
   }
   if (drops) {
     atomicAdd(&control->dropped, drops);
@@ -170,8 +176,8 @@ __device__ void finish(const Params &params, u64 live, u64 op, const u32 *counts
 }
 
 KERNEL ep_dispatch(u64 window, u64 stride, const char *x, const u32 *scales, const int *ids, const u32 *weights,
-                   int *slots, u64 timeout, u32 rank, int tokens, u32 buffer, u32 reserved) {
-  const Params params{window, stride, x, scales, ids, weights, slots, timeout, rank, tokens, buffer, reserved};
+                   int *slots, u64 timeout, u32 rank, int tokens, u32 buffer, u32 givenUp) {
+  const Params params{window, stride, x, scales, ids, weights, slots, timeout, rank, tokens, buffer, givenUp};
   __shared__ u32 counts[RANKS];
   __shared__ Tile tile;
   Place p = params.place();
@@ -181,9 +187,10 @@ KERNEL ep_dispatch(u64 window, u64 stride, const char *x, const u32 *scales, con
   for (u32 rank = threadIdx.x; rank < RANKS; rank += BLOCK_THREADS)
     counts[rank] = 0;
   __syncthreads();
-  // The buffer's last readers are done once their rank has started a later operation. Every signal has reached 0.
+  // The buffer's last readers are done once their rank has started a later operation: the next one, or, if no combine came
+  // behind them, this one. Every signal has reached 0.
   u64 use = control->lastUse[params.buffer];
-  live = await(p, OFF_STARTED, live, use ? use + 1 : 0);
+  live = await(p, OFF_STARTED, live, !use ? 0 : params.givenUp ? op : use + 1);
 
   int counted = 0;
   Tiles tiles{control, (u32(params.tokens) + TILE_TOKENS - 1) / TILE_TOKENS};
@@ -203,16 +210,18 @@ KERNEL ep_dispatch(u64 window, u64 stride, const char *x, const u32 *scales, con
     for (u32 item = threadIdx.x / lanes; item < TILE_TOKENS * (segments + 1); item += warps) {
       u32 local = item / (segments + 1), segment = item % (segments + 1);
       u64 mask = tile.masks[local];
-      if (!mask)
-        continue;
+      u64 away = mask & ~alwaysTo(params);
       if (segment == segments)
         sendMeta(params, first + int(local), mask, tile.slots + local * RANKS);
-      else
-        sendSegment(params, first + int(local), segment, mask, tile.slots + local * RANKS);
+      else if (away)
+        sendSegment(params, first + int(local), segment, away, tile.slots + local * RANKS);
     }
     __syncthreads(); // the tile's tables are not read any more
   }
   if (isLastCta(control)) {
+    // A rank that some CTA has given up on, and this one perhaps found in time, did not get all its rows, and must not hear
+    // that it did.
+    live &= ~loadShared(&control->lost);
     countRows(params, live, counts, counted, params.tokens);
     __syncthreads();
     finish(params, live, op, counts);

@@ -207,6 +207,7 @@ TEST(EndToEnd, EverythingAgainstEverything) {
     layer.expertRows = random.below(2);
     layer.maxTokens = 1 + random.below(40);
     layer.capacity = random.below(2) ? 1 + random.below(layer.maxTokens) : 0;
+    layer.ownInPlace = layer.capacity == 0 && random.below(2);
     each.trip.tokens.clear();
     for (uint32_t rank = 0; rank < layer.ranks; ++rank)
       each.trip.tokens.push_back(random.below(4) ? random.below(layer.maxTokens + 1) : 0);

@@ -42,6 +42,7 @@ struct Shape {
   double masked = 0;
   bool expertRows = false;
   uint32_t capacity = 0;
+  bool ownInPlace = false;
 
   std::string name() const {
     return fmt::format("{} ranks, {} experts, top-{}, hidden {}, {} masked", ranks, experts, topk, hidden, masked);
@@ -57,6 +58,7 @@ EndToEndCase shaped(EndToEndCase each, const Shape &shape) {
   layer.dtype = layer.combineDType = shape.dtype;
   layer.expertRows = shape.expertRows;
   layer.capacity = shape.capacity;
+  layer.ownInPlace = shape.ownInPlace;
   each.trip.tokens = shape.tokens;
   each.routing.mask = shape.masked;
   return each;
@@ -95,9 +97,32 @@ TEST_F(SourceKernels, OddShapesMaskedIdsAndRowsPerExpert) {
         Shape{2, 3, 1, 8, DType::f16, {0, 1}}, Shape{3, 10, 5, 2888, DType::bf16, {0, 1, 17}, 0.2, true},
         Shape{3, 4, 4, 12, DType::f32, {2, 3, 4}}, // the last rank owns no expert
         Shape{4, 64, 32, 64, DType::f32, {9}, 0.5}, Shape{5, 33, 3, 2880, DType::bf16, {3, 0, 0, 1, 2}, 1.0},
-        Shape{4, 16, 4, 64, DType::bf16, {30}, 0.1, true, 5}}) {
+        Shape{4, 16, 4, 64, DType::bf16, {30}, 0.1, true, 5},
+        Shape{3, 10, 3, 64, DType::bf16, {0, 9, 21}, 0.4, false, 0, true}}) {
     expectRight(shaped(sourceCase(shape.name()), shape));
   }
+}
+
+// A tile may have more tokens than a warp has lanes: the default where few CTAs send over a link.
+TEST_F(SourceKernels, TilesLargerThanAWarp) {
+  for (uint32_t tile : {31u, 32u, 33u, 64u, 100u}) {
+    EndToEndCase each = sourceCase(fmt::format("tiles of {}", tile));
+    each.trip.tokens = {150, 33, 64, 0};
+    each.trip.layer.capacity = tile == 33 ? 20 : 0;
+    each.trip.operation.dispatch.tileTokens = each.trip.operation.combine.tileTokens = tile;
+    expectRight(each);
+  }
+}
+
+TEST_F(SourceKernels, AScheduleThatTheyHaveNotIsRefused) {
+  EndToEndCase each = sourceCase("clc");
+  auto driver = openEmulator({.target = "sm_100a", .devices = 4});
+  ASSERT_TRUE(driver);
+  each.trip.operation.schedule = Schedule::clc;
+  auto trip = RoundTrip::create(**driver, test::sharedCache(), each.trip);
+  ASSERT_FALSE(trip);
+  EXPECT_EQ(trip.error().code, Code::unsupported);
+  EXPECT_THAT(trip.error().message, testing::HasSubstr("for a kernel from source, got clc"));
 }
 
 TEST_F(SourceKernels, EverySchedule) {

@@ -114,6 +114,19 @@ TEST_F(GpuMatrix, ExpertRowsSumsAndSkew) {
     }
 }
 
+TEST_F(GpuMatrix, OwnRowsInPlace) {
+  for (uint32_t ranks : {1u, 2u, 4u})
+    for (bool graph : {false, true}) {
+      GpuCase each;
+      each.label = fmt::format("own rows in place, {} ranks, graph {}", ranks, graph);
+      each.trip.layer.ranks = ranks;
+      each.trip.layer.ownInPlace = true;
+      each.trip.graph = graph;
+      each.routing.mask = 0.3;
+      expectRight(each);
+    }
+}
+
 TEST_F(GpuMatrix, AFewRealModels) {
   for (const char *model : {"deepseek-v3", "qwen3-235b-a22b", "mixtral-8x7b"}) {
     auto preset = findModel(model);
@@ -186,6 +199,7 @@ TEST_F(GpuMatrix, SeededDraw) {
       each.trip.tokens.push_back(random.below(4) ? random.below(90) : 0);
     layer.maxTokens = 90;
     layer.capacity = random.below(3) ? 0 : 1 + random.below(90);
+    layer.ownInPlace = layer.capacity == 0 && random.below(2);
     operation.schedule = random.below(2) ? Schedule::claimed : Schedule::gridStride;
     operation.cluster = can(8, WaitStrategy::acquire) ? 1u << random.below(4) : 1;
     const uint32_t clusters = std::max(1u, 16 / layer.ranks / operation.cluster);

@@ -6,6 +6,7 @@
 
 #include "runtime/Memory/DeviceBuffer.h"
 #include "runtime/Ops/Random.h"
+#include "tests/peers/Delay.h"
 
 #include <algorithm>
 #include <bit>
@@ -17,25 +18,6 @@ using namespace interlock;
 namespace {
 
 constexpr uint32_t tokens = 24, topk = 3, hidden = 32;
-
-/// Spins for so many nanoseconds.
-const char *const delayText = R"(.version 7.0
-.target sm_80
-.address_size 64
-.visible .entry delay(.param .u64 ns)
-{
-  .reg .pred %early;
-  .reg .b64 %ns, %begin, %now;
-  ld.param.u64 %ns, [ns];
-  mov.u64 %begin, %globaltimer;
-again:
-  mov.u64 %now, %globaltimer;
-  sub.u64 %now, %now, %begin;
-  setp.lt.u64 %early, %now, %ns;
-  @%early bra again;
-  ret;
-}
-)";
 
 /// Element j of a row; every value is exact in f32, also summed over the ranks.
 float tag(uint32_t rank, uint32_t step, uint32_t token, uint32_t j) {
@@ -87,7 +69,7 @@ public:
       Rank &rank = ranks[r];
       uint32_t device = operation.device(r);
       ILK_ASSIGN_OR_RETURN(rank.stream, driver.createStream(device));
-      ILK_ASSIGN_OR_RETURN(rank.delay, driver.load(device, {delayText, {}, "delay"}));
+      ILK_ASSIGN_OR_RETURN(rank.delay, driver.load(device, {test::delayPtx, {}, "delay"}));
       rank.hostX.resize(rows * hidden);
       rank.hostOut.resize(rows * hidden);
       rank.hostLanded.resize(landedRows * hidden);

@@ -100,6 +100,16 @@ TEST_P(Wave, AnyGridIsRight) {
   }
 }
 
+// The same for every CTA of a grid that is larger than what can be resident: each fills a part of its ring, all of it,
+// and uses its stages again. With the smallest rows, of which there can be so many.
+TEST_P(Wave, EveryCtaOfAnyGridUsesItsRing) {
+  uint32_t resident = expectRight({kernel(), hiddenSizes[0], programmatic(), 1, 1});
+  ASSERT_GT(resident, 0u);
+  uint32_t over = 2 * resident + 7;
+  for (uint32_t each : {stages / 2, stages, 2 * stages + 1})
+    EXPECT_EQ(expectRight({kernel(), hiddenSizes[0], programmatic(), over * each, over}), resident);
+}
+
 // What the kernels would be if they asked for more than they need: a launch that cannot be.
 TEST_P(Wave, TheCooperativeFlagIsRefused) {
   WaveCase first{kernel(), hiddenSizes[0], programmatic(), 0, 1};

@@ -183,6 +183,8 @@ typedef struct ilk_layer {
   uint32_t max_tokens;   /**< most tokens that one rank dispatches at a time */
   uint32_t capacity;     /**< rows that one rank accepts from each source; 0: max_tokens */
   uint32_t expert_rows;  /**< not 0: combine's input has a row per (token, expert) */
+  /* Since the third version: */
+  uint32_t own_in_place; /**< not 0: rows that a rank dispatches lie at ilk_operation_own_rows, and none is copied */
 } ilk_layer;
 
 enum { ILK_GRID_STRIDE = 0, ILK_CLAIMED = 1, ILK_CLC = 2 };
@@ -243,6 +245,8 @@ typedef struct ilk_landed {
       expert_out; /**< [ranks][rows_per_source][topk with expert_rows, else 1], combine_row_stride bytes apart */
   uint64_t rows_per_source, row_stride, meta_stride, combine_row_stride;
   uint64_t meta_weights, meta_token, meta_scales; /**< offsets in a meta row */
+  /* Since the third version: */
+  ilk_address absent; /**< u64 [2]: ranks that were lost or left out, a bit each: their counts are older */
 } ilk_landed;
 
 typedef struct ilk_result {
@@ -337,6 +341,11 @@ ILK_API ilk_status ilk_operation_packing_result(const ilk_operation *operation, 
 /** Gives the step up, if it was not combined. May come after the operation is destroyed. */
 ILK_API void ilk_routing_destroy(ilk_routing *routing);
 ILK_API ilk_status ilk_operation_landed(const ilk_operation *operation, const ilk_routing *routing, ilk_landed *landed);
+/** With the layer's own_in_place: where the rows that a rank dispatches in steps that use this landing buffer must lie;
+ * a rank's step n (from 0) uses buffer n % 2. Whatever reads the rows of an earlier step must precede on the stream
+ * what writes these. */
+ILK_API ilk_status ilk_operation_own_rows(const ilk_operation *operation, uint32_t rank, uint32_t buffer,
+                                          ilk_address *rows);
 /** Waits for the stream and reads what the rank's last dispatch or combine left. */
 ILK_API ilk_status ilk_operation_result(const ilk_operation *operation, uint32_t rank, ilk_stream stream, int32_t kind,
                                         ilk_result *result);

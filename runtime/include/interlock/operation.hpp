@@ -56,7 +56,7 @@ struct KernelReport {
 
 /// Device pointers of one call of dispatch. `ids` must stay as they are until the combine of this step has run.
 struct DispatchArguments {
-  DeviceAddress x = 0;       ///< [tokens][hidden] of dtype
+  DeviceAddress x = 0;       ///< [tokens][hidden] of dtype; with ownInPlace the step's ownRows
   DeviceAddress scales = 0;  ///< [tokens][scaleBytes]; 0 if the layer has none
   DeviceAddress ids = 0;     ///< i32 [tokens][topk]: global experts, -1 is masked
   DeviceAddress weights = 0; ///< f32 [tokens][topk]
@@ -73,6 +73,7 @@ struct CombineArguments {
 
 /// Where a dispatch left its rows at one rank, and where combine takes its input from, as device pointers. Source s's
 /// rows start at `s * rowsPerSource` rows; `counts[s]` of them were wanted, min(counts[s], rowsPerSource) are there.
+/// With ownInPlace those of the rank itself are all its tokens, also the ones that have no expert here.
 struct LandedRows {
   DeviceAddress rows = 0;      ///< [ranks][rowsPerSource], rowStride bytes apart
   DeviceAddress meta = 0;      ///< [ranks][rowsPerSource], metaStride bytes apart: ids, weights, source token, scales
@@ -166,6 +167,9 @@ public:
   [[nodiscard]] Result<LandedRows> landed(const RoutingHandle &handle) const;
   /// The same by the number of a landing buffer, 0 or 1; a rank's step n (from 0) uses buffer n % 2.
   [[nodiscard]] Result<LandedRows> landed(uint32_t rank, uint32_t buffer) const;
+  /// With the layer's ownInPlace: where the rows that a rank dispatches in steps that use this buffer must lie.
+  /// Whatever reads the rows of an earlier step must precede on the stream what writes these.
+  [[nodiscard]] Result<DeviceAddress> ownRows(uint32_t rank, uint32_t buffer) const;
   /// A rank's slot map for steps that use this buffer: i32 [maxTokens][topk].
   [[nodiscard]] Result<DeviceAddress> slotMap(uint32_t rank, uint32_t buffer) const;
   /// Waits for the stream and reads what the rank's last operation of this kind left.

@@ -48,6 +48,9 @@ struct LayerSpec {
   uint32_t maxTokens = 0;           ///< most tokens that one rank dispatches at a time
   uint32_t capacity = 0;            ///< rows that one rank accepts from each source; 0 means maxTokens
   bool expertRows = false;          ///< combine's input has a row per (token, expert) instead of per (token, rank)
+  /// The rows that a rank dispatches lie where its own rows land (Operation::ownRows), so dispatch copies none of them:
+  /// all its tokens count as received from itself, in their order, whatever their experts. Takes no capacity.
+  bool ownInPlace = false;
 
   bool operator==(const LayerSpec &) const = default;
   uint32_t expertsPerRank() const { return (experts + ranks - 1) / ranks; }

@@ -25,6 +25,15 @@ ep.combine @combine mode = gather
 
 // -----
 
+// CHECK: ep.dispatch @in_place
+// CHECK-NEXT: expert_rows = false, own_in_place)
+ep.dispatch @in_place
+  layer(ranks = 3, experts = 10, topk = 5, hidden = 2888, dtype = bf16, combine_dtype = f32, scale_bytes = 0,
+        max_tokens = 17, capacity = 0, expert_rows = false, own_in_place)
+  kernel(schedule = grid_stride, cluster = 1, block_threads = 64, tile_tokens = 1, wait = "acquire")
+
+// -----
+
 // CHECK: func.func @kernel() attributes {ep.block_threads = 128 : i32, ep.cluster = 2 : i32, ep.kernel}
 func.func @kernel() attributes {ep.kernel, ep.block_threads = 128 : i32, ep.cluster = 2 : i32} {
   return

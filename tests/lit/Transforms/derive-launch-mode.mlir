@@ -167,6 +167,68 @@ func.func @all_before(%a: i64, %value: i64, %timeout: i64) attributes {ep.kernel
 
 // -----
 
+// A CTA that does the work of others takes a ticket for each. Whose tickets end with the grid's is the last.
+// CHECK-LABEL: func.func @last_of_many
+// CHECK-SAME: ep.launch_mode = "any"
+func.func @last_of_many(%tickets: i64, %claims: i64, %a: i64, %value: i64, %timeout: i64) attributes {ep.kernel, ep.block_threads = 32 : i32} {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %t = ep.global_ptr %tickets : !sync.ptr<global>
+  %c = ep.global_ptr %claims : !sync.ptr<global>
+  %own = ep.global_ptr %a : !sync.ptr<global>
+  %ctas = ep.cta_count : i32
+  %stood_for = scf.while (%n = %zero) : (i32) -> i32 {
+    %next = arith.addi %n, %one : i32
+    %claimed = sync.atomic add relaxed gpu %c, %one : !sync.ptr<global>, i32
+    %more = arith.cmpi ult, %claimed, %ctas : i32
+    scf.condition(%more) %next : i32
+  } do {
+  ^bb0(%n: i32):
+    scf.yield %n : i32
+  }
+  %mine = sync.atomic add acq_rel gpu %t, %stood_for : !sync.ptr<global>, i32
+  %final = arith.subi %ctas, %stood_for : i32
+  %last = arith.cmpi eq, %mine, %final : i32
+  scf.if %last {
+    sync.signal_set release gpu %own, %value : i64
+    %ok = sync.signal_wait acquire gpu %own, %value, %timeout : i64
+  }
+  return
+}
+
+// -----
+
+// The same if it may have taken none: two CTAs could both end with the grid.
+// CHECK-LABEL: func.func @last_of_none
+// CHECK-SAME: ep.launch_mode = "cooperative"
+func.func @last_of_none(%tickets: i64, %claims: i64, %a: i64, %value: i64, %timeout: i64) attributes {ep.kernel, ep.block_threads = 32 : i32} {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %t = ep.global_ptr %tickets : !sync.ptr<global>
+  %c = ep.global_ptr %claims : !sync.ptr<global>
+  %own = ep.global_ptr %a : !sync.ptr<global>
+  %ctas = ep.cta_count : i32
+  %stood_for = scf.while (%n = %zero) : (i32) -> i32 {
+    %claimed = sync.atomic add relaxed gpu %c, %one : !sync.ptr<global>, i32
+    %more = arith.cmpi ult, %claimed, %ctas : i32
+    scf.condition(%more) %n : i32
+  } do {
+  ^bb0(%n: i32):
+    %next = arith.addi %n, %one : i32
+    scf.yield %next : i32
+  }
+  %mine = sync.atomic add acq_rel gpu %t, %stood_for : !sync.ptr<global>, i32
+  %final = arith.subi %ctas, %stood_for : i32
+  %last = arith.cmpi eq, %mine, %final : i32
+  scf.if %last {
+    sync.signal_set release gpu %own, %value : i64
+    %ok = sync.signal_wait acquire gpu %own, %value, %timeout : i64
+  }
+  return
+}
+
+// -----
+
 // CTAs take turns: the counter must have reached one's ticket.
 // CHECK-LABEL: func.func @turns
 // CHECK-SAME: ep.launch_mode = "forward"

@@ -386,6 +386,45 @@ TEST_F(CApi, PackingIsAskedForByTheOptions) {
   refused(ilk_operation_packed(operation.get(), nullptr, &packed), ILK_BAD_INPUT, "a routing handle");
 }
 
+TEST_F(CApi, OwnRowsStayInPlaceIfTheLayerSaysSo) {
+  c::Driver driver = emulator();
+  c::Cache cache = this->cache();
+  ilk_layer layer = someLayer();
+  layer.ranks = 5;
+  layer.experts = 10;
+  layer.own_in_place = 1;
+  ilk_address first = 0, second = 0;
+  ilk_stream stream = 0;
+  ILK_OK_OR_FAIL(ilk_driver_stream_create(driver.get(), 0, &stream));
+  {
+    c::Operation operation;
+    c::Routing routing;
+    ILK_OK_OR_FAIL(ilk_operation_create(driver.get(), cache.get(), &layer, nullptr, receive(operation)));
+    ILK_OK_OR_FAIL(ilk_operation_own_rows(operation.get(), 2, 0, &first));
+    ILK_OK_OR_FAIL(ilk_operation_own_rows(operation.get(), 2, 1, &second));
+    refused(ilk_operation_own_rows(operation.get(), 2, 2, &second), ILK_BAD_INPUT, "a buffer below 2");
+    refused(ilk_operation_own_rows(operation.get(), 2, 0, nullptr), ILK_BAD_INPUT, "a place for the address");
+    auto nothing = sized<ilk_dispatch_arguments>();
+    ILK_OK_OR_FAIL(ilk_operation_dispatch(operation.get(), 2, stream, &nothing, receive(routing)));
+    auto at = sized<ilk_landed>();
+    ILK_OK_OR_FAIL(ilk_operation_landed(operation.get(), routing.get(), &at));
+    EXPECT_EQ(first, at.rows + 2 * at.rows_per_source * at.row_stride);
+    EXPECT_EQ(second - first, 5 * at.rows_per_source * at.row_stride);
+    EXPECT_NE(at.absent, 0u);
+    // What an older header does not know is not written.
+    ilk_landed older = at;
+    older.size = offsetof(ilk_landed, absent);
+    older.absent = 42;
+    ILK_OK_OR_FAIL(ilk_operation_landed(operation.get(), routing.get(), &older));
+    EXPECT_EQ(older.absent, 42u);
+  }
+  // An older header ends before the field, whatever lies there.
+  c::Operation operation;
+  layer.size = offsetof(ilk_layer, own_in_place);
+  ILK_OK_OR_FAIL(ilk_operation_create(driver.get(), cache.get(), &layer, nullptr, receive(operation)));
+  refused(ilk_operation_own_rows(operation.get(), 2, 0, &first), ILK_BAD_INPUT, "a layer with ownInPlace");
+}
+
 ilk_source_kernel addSource() {
   auto source = sized<ilk_source_kernel>();
   source.name = "add.cu";

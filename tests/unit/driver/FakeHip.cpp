@@ -88,7 +88,7 @@ HIP int hipGetDeviceCount(int *count) { return *count = state.devices, called("h
 HIP int hipGetDevicePropertiesR0600(char *properties, int device) {
   std::memset(properties, 0, 1472);
   std::strcpy(properties, device == 0 ? "Fake Instinct A" : "Fake Instinct B");
-  const int multiprocessors = 304;
+  const int multiprocessors = device == 0 ? 304 : 228;
   std::memcpy(properties + 388, &multiprocessors, sizeof multiprocessors);
   std::strcpy(properties + 1160, state.architecture);
   return called("hipGetDevicePropertiesR0600");
@@ -247,6 +247,13 @@ HIP int hipModuleUnload(void *module) {
 HIP int hipModuleGetFunction(void **function, void *module, const char *) {
   *function = module;
   return use("hipModuleGetFunction", "module", module);
+}
+HIP int hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int *number, void *function, int blockSize,
+                                                           size_t dynamicSharedBytes) {
+  *number = state.ctasPerMultiprocessor;
+  state.occupancyBlock = blockSize;
+  state.occupancyShared = dynamicSharedBytes;
+  return use("hipModuleOccupancyMaxActiveBlocksPerMultiprocessor", "module", function);
 }
 HIP int hipModuleLaunchKernel(void *function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,
                               unsigned blockY, unsigned blockZ, unsigned sharedBytes, void *stream, void **params,

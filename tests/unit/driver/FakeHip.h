@@ -11,11 +11,12 @@ struct FakeHipState {
   // Told.
   int devices = 1, version = 70'100'000;
   const char *architecture = "gfx942:sramecc+:xnack-";
-  int peers = 1;          ///< whether devices reach each other
-  std::string failing;    ///< name of the call that fails
-  int failure = 0;        ///< with this hipError_t
-  int failingMapping = 0; ///< the hipMemMap that fails, counting those that are alive from 1
-  bool busy = false;      ///< whether streams are still running
+  int peers = 1;                 ///< whether devices reach each other
+  std::string failing;           ///< name of the call that fails
+  int failure = 0;               ///< with this hipError_t
+  int failingMapping = 0;        ///< the hipMemMap that fails, counting those that are alive from 1
+  int ctasPerMultiprocessor = 3; ///< that fit
+  bool busy = false;             ///< whether streams are still running
   // Seen.
   std::vector<std::string> calls;            ///< every call, in order
   std::vector<std::string> violations;       ///< of what HIP's documentation asks of a caller
@@ -26,6 +27,8 @@ struct FakeHipState {
   uint64_t accessBytes = 0;                                    ///< opened to every device
   int peerLinks = 0;
   unsigned grid = 0, block = 0, sharedBytes = 0, streamFlags = 0;
+  int occupancyBlock = 0; ///< what the occupancy was last asked for
+  uint64_t occupancyShared = 0;
   uint64_t paramBytes = 0, firstParam = 0;
   int copyKind = -1, captureMode = -1;
 };

@@ -16,6 +16,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::StartsWith;
 
 /// Loaded by path, it is what the loader finds under its name from now on.
 void *library() {
@@ -119,11 +120,56 @@ TEST_F(HipCalls, ALaunchCarriesWhatItWasGiven) {
   auto refused = driver->launch(stream, kernel, {}, std::as_bytes(std::span(padded).first(1)));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message, "expected 16 bytes of kernel parameters, got 8");
-  auto clusters = driver->launch(stream, kernel, {.cluster = 2}, std::as_bytes(std::span(params)));
-  ASSERT_FALSE(clusters);
-  EXPECT_EQ(clusters.error().code, Code::unsupported);
   ASSERT_TRUE(driver->synchronize(stream));
   EXPECT_TRUE(driver->unload(kernel));
+}
+
+// What HIP cannot grant is refused before it is asked, and never left out.
+TEST_F(HipCalls, ALaunchThatNeedsMoreIsRefused) {
+  open();
+  KernelId kernel = load();
+  const std::pair<LaunchConfig, const char *> launches[] = {
+      {{.cluster = 2},
+       "expected a launch without clusters, which hipModuleLaunchKernel has none of, got clusters of 2: a cluster of 1 "
+       "would do"},
+      {{.cooperative = true},
+       "expected a launch that is not cooperative, since HIP takes the parameters of those one by one and not as a "
+       "buffer, got a cooperative one: a kernel that does not need its whole grid resident would do"},
+      {{.cooperative = true, .checkResidency = false}, "expected a launch that is not cooperative"},
+      {{.programmatic = true},
+       "expected a launch that starts behind its predecessor's end, since HIP has no other, got a programmatic one: "
+       "the kernel without that would do"}};
+  fake().calls.clear();
+  for (const auto &[config, sentence] : launches) {
+    Status refused = driver->launch(stream, kernel, config, std::as_bytes(std::span(params)));
+    EXPECT_FALSE(refused) << sentence;
+    if (refused)
+      continue;
+    EXPECT_EQ(refused.error().code, Code::unsupported);
+    EXPECT_THAT(refused.error().message, StartsWith(sentence));
+  }
+  EXPECT_THAT(fake().calls, IsEmpty());
+}
+
+TEST_F(HipCalls, ADeviceSaysHowManyCtasItHolds) {
+  fake().devices = 2;
+  open();
+  KernelId kernel = load(1);
+  auto resident = driver->residentCtas(kernel, {.grid = 7, .block = 256, .dynamicSharedBytes = 1000});
+  ASSERT_TRUE(resident) << resident.error().message;
+  EXPECT_EQ(*resident, 3 * 228u) << "the multiprocessors are those of the kernel's device";
+  EXPECT_EQ(fake().occupancyBlock, 256);
+  EXPECT_EQ(fake().occupancyShared, 1000u);
+  fake().ctasPerMultiprocessor = 0;
+  EXPECT_EQ(*driver->residentCtas(kernel, {.block = 1024}), 0u);
+  auto clusters = driver->residentCtas(kernel, {.cluster = 2});
+  ASSERT_FALSE(clusters);
+  EXPECT_EQ(clusters.error().code, Code::unsupported);
+  auto own = driver->createStream(1);
+  EXPECT_EQ(clusters.error().message,
+            driver->launch(*own, kernel, {.cluster = 2}, std::as_bytes(std::span(params))).error().message);
+  fail("hipModuleOccupancyMaxActiveBlocksPerMultiprocessor", 98);
+  EXPECT_THAT(driver->residentCtas(kernel, {}).error().message, HasSubstr("failed to count resident CTAs"));
 }
 
 TEST_F(HipCalls, TextAloneIsRefused) {

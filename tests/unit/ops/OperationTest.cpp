@@ -11,6 +11,7 @@
 
 using namespace interlock;
 using test::ProtocolDriver;
+using testing::AllOf;
 using testing::HasSubstr;
 
 namespace {
@@ -34,8 +35,10 @@ struct Fixture {
   DispatchArguments arguments;
   CombineArguments results;
 
-  explicit Fixture(uint32_t ranks = 2) {
-    auto created = Operation::create(driver, kernels.cache(), someLayer(ranks));
+  explicit Fixture(uint32_t ranks = 2, bool ownInPlace = false) {
+    LayerSpec layer = someLayer(ranks);
+    layer.ownInPlace = ownInPlace;
+    auto created = Operation::create(driver, kernels.cache(), layer);
     EXPECT_TRUE(created) << created.error().message;
     operation.emplace(std::move(*created));
     for (uint32_t rank = 0; rank < ranks; ++rank)
@@ -137,6 +140,25 @@ TEST(Operation, BadArgumentsLaunchNothing) {
   EXPECT_THAT(f.combineError(0, handle, results), HasSubstr("out at a multiple of 16"));
 }
 
+TEST(Operation, OwnRowsInPlaceMustBeInTheirPlace) {
+  Fixture copied;
+  auto none = copied.operation->ownRows(0, 0);
+  ASSERT_FALSE(none);
+  EXPECT_THAT(none.error().message, HasSubstr("a layer with ownInPlace"));
+
+  Fixture f(2, true);
+  ASSERT_TRUE(f.operation);
+  EXPECT_FALSE(f.operation->ownRows(2, 0));
+  EXPECT_FALSE(f.operation->ownRows(0, 2));
+  EXPECT_THAT(f.dispatchError(f.arguments), HasSubstr("to be its ownRows for buffer 0"));
+  EXPECT_EQ(f.dispatchError({}), ""); // no tokens: they lie nowhere
+  DispatchArguments arguments = f.arguments;
+  arguments.x = *f.operation->ownRows(0, 0); // the first step's, but this is the second one
+  EXPECT_THAT(f.dispatchError(arguments), HasSubstr("to be its ownRows for buffer 1"));
+  arguments.x = *f.operation->ownRows(0, 1);
+  EXPECT_EQ(f.dispatchError(arguments), "");
+}
+
 TEST(Operation, BadOptionsAreRefusedBeforeMemoryIsTaken) {
   ProtocolDriver driver(1);
   test::FakeKernels kernels;
@@ -158,6 +180,42 @@ TEST(Operation, BadOptionsAreRefusedBeforeMemoryIsTaken) {
   options.cluster = 4;
   options.dispatch.grid = 6;
   EXPECT_THAT(refused(someLayer(), options), HasSubstr("whole clusters of 4 CTAs, got 6"));
+}
+
+// Ranks on one device wait for each other; a rank alone on its device waits for nobody there.
+TEST(Operation, RanksThatShareADeviceMustFitIt) {
+  test::FakeKernels kernels;
+  OperationOptions options;
+  options.dispatch.grid = 3;
+  options.combine.grid = 6;
+  auto create = [&](uint32_t devices, uint32_t room) {
+    ProtocolDriver driver(devices);
+    driver.room = room;
+    auto operation = Operation::create(driver, kernels.cache(), someLayer(2), options);
+    return operation ? std::string() : operation.error().message;
+  };
+  EXPECT_EQ(create(1, 12), "");
+  EXPECT_THAT(create(1, 11), AllOf(HasSubstr("2 ranks that share device 0"), HasSubstr("a combine grid"),
+                                   HasSubstr("got 6 CTAs each, and it holds 11 in all: at most 5 each would do")));
+  EXPECT_THAT(create(1, 5), AllOf(HasSubstr("a dispatch grid"), HasSubstr("at most 2 each would do")));
+  EXPECT_THAT(create(1, 1), HasSubstr("fewer ranks on it would do"));
+  EXPECT_EQ(create(2, 1), "");
+}
+
+// What a template asks of its launch is derived, and granted.
+TEST(Operation, AKernelThatNeedsItsWholeGridIsLaunchedCooperatively) {
+  for (LaunchMode mode : {LaunchMode::peers, LaunchMode::cooperative}) {
+    ProtocolDriver driver(2);
+    test::FakeKernels kernels(mode);
+    auto operation = Operation::create(driver, kernels.cache(), someLayer(2));
+    ASSERT_TRUE(operation) << operation.error().message;
+    StreamId stream = *driver.createStream(0);
+    auto handle = operation->dispatch(0, stream, {});
+    ASSERT_TRUE(handle) << handle.error().message;
+    EXPECT_EQ(driver.last.cooperative, mode == LaunchMode::cooperative);
+    ASSERT_TRUE(operation->combine(0, stream, *handle, {}));
+    EXPECT_EQ(driver.last.cooperative, mode == LaunchMode::cooperative);
+  }
 }
 
 TEST(Operation, EverythingIsReleased) {

@@ -82,9 +82,36 @@ struct Run {
 uint64_t startedHere(const Run &run, uint32_t source) { return run.started(run.rank, source); }
 uint64_t arrivedHere(const Run &run, uint32_t source) { return run.arrived(run.rank, source); }
 
+/// A token goes to a rank: its row, unless it is in its place, and its meta row. The slot, or -1 without room.
+int32_t sendTo(const Run &run, const DispatchParams &p, uint32_t token, uint32_t to, uint32_t slot, Fault fault) {
+  const LayerSpec &layer = run.layer;
+  if (slot >= layer.rowsPerSource()) {
+    run.control().status |= opOverflow;
+    ++run.control().dropped;
+    return -1;
+  }
+  if (to != p.rank || !layer.ownInPlace)
+    std::memcpy(&at<char>(run.landing(to, slot)), &at<char>(p.x + token * run.layout.rowStride), run.layout.rowStride);
+  uint64_t meta = run.meta(to, slot);
+  std::memcpy(&at<char>(meta), &at<int32_t>(p.ids, uint64_t(token) * layer.topk), layer.topk * 4);
+  std::memcpy(&at<char>(meta + run.layout.metaWeights), &at<float>(p.weights, uint64_t(token) * layer.topk),
+              layer.topk * 4);
+  at<uint32_t>(meta + run.layout.metaToken) = token + (run.faulty && fault == Fault::metaToken);
+  if (layer.scaleBytes)
+    std::memcpy(&at<char>(meta + run.layout.metaScales), &at<char>(p.scales + token * layer.scaleBytes),
+                layer.scaleBytes);
+  if (run.faulty && fault == Fault::rowBit)
+    at<uint8_t>(run.landing(to, slot), run.layout.rowStride - 1) ^= 1;
+  if (run.faulty && fault == Fault::metaWeight)
+    at<uint8_t>(meta + run.layout.metaWeights) ^= 1;
+  return int32_t(slot);
+}
+
 void sendToken(const Run &run, const DispatchParams &p, uint32_t token, std::vector<uint32_t> &next, Fault fault) {
   const LayerSpec &layer = run.layer;
   std::vector<int32_t> slotAt(layer.ranks, -2); // -2: not yet sent to
+  if (layer.ownInPlace)
+    slotAt[p.rank] = sendTo(run, p, token, p.rank, next[p.rank]++, fault);
   for (uint32_t k = 0; k < layer.topk; ++k) {
     uint64_t entry = uint64_t(token) * layer.topk + k;
     int32_t id = at<int32_t>(p.ids, entry);
@@ -97,29 +124,8 @@ void sendToken(const Run &run, const DispatchParams &p, uint32_t token, std::vec
     uint32_t to = uint32_t(id) / layer.expertsPerRank();
     if (!run.live(to))
       continue;
-    if (slotAt[to] == -2) {
-      uint32_t slot = next[to]++;
-      slotAt[to] = slot < layer.rowsPerSource() ? int32_t(slot) : -1;
-      if (slotAt[to] < 0) {
-        run.control().status |= opOverflow;
-        ++run.control().dropped;
-      } else {
-        std::memcpy(&at<char>(run.landing(to, slot)), &at<char>(p.x + token * run.layout.rowStride),
-                    run.layout.rowStride);
-        uint64_t meta = run.meta(to, slot);
-        std::memcpy(&at<char>(meta), &at<int32_t>(p.ids, uint64_t(token) * layer.topk), layer.topk * 4);
-        std::memcpy(&at<char>(meta + run.layout.metaWeights), &at<float>(p.weights, uint64_t(token) * layer.topk),
-                    layer.topk * 4);
-        at<uint32_t>(meta + run.layout.metaToken) = token + (run.faulty && fault == Fault::metaToken);
-        if (layer.scaleBytes)
-          std::memcpy(&at<char>(meta + run.layout.metaScales), &at<char>(p.scales + token * layer.scaleBytes),
-                      layer.scaleBytes);
-        if (run.faulty && fault == Fault::rowBit)
-          at<uint8_t>(run.landing(to, slot), run.layout.rowStride - 1) ^= 1;
-        if (run.faulty && fault == Fault::metaWeight)
-          at<uint8_t>(meta + run.layout.metaWeights) ^= 1;
-      }
-    }
+    if (slotAt[to] == -2)
+      slotAt[to] = sendTo(run, p, token, to, next[to]++, fault);
     at<int32_t>(p.slots, entry) = slotAt[to];
   }
 }
@@ -203,9 +209,9 @@ ProtocolDriver::Work ProtocolDriver::dispatchWork(const LayerSpec &layer, const 
     if (run.faulty && fault == Fault::operation)
       ++at<OpResult>(run.base(p.rank) + run.layout.results).op;
   };
-  auto mayWrite = [](const Run &run) {
+  auto mayWrite = [p](const Run &run) {
     uint64_t last = run.control().lastUse[run.buffer];
-    return last == 0 ? uint64_t(0) : last + 1;
+    return last == 0 ? uint64_t(0) : p.givenUp ? run.control().op + 1 : last + 1;
   };
   return {[layer, p] { Run(layer, p, false).announceStart(); },
           [=] {
@@ -377,10 +383,11 @@ Status ProtocolDriver::unload(KernelId kernel) {
   return kernels.erase(uint64_t(kernel)) ? Status() : makeError(Code::badInput, "expected a kernel");
 }
 
-Status ProtocolDriver::launch(StreamId stream, KernelId kernel, const LaunchConfig &,
+Status ProtocolDriver::launch(StreamId stream, KernelId kernel, const LaunchConfig &config,
                               std::span<const std::byte> params) {
   const KernelSpec &spec = kernels.at(uint64_t(kernel));
   ++launches;
+  last = config;
   if (spec.kernel == KernelKind::dispatch) {
     DispatchParams p;
     std::memcpy(&p, params.data(), sizeof p);

@@ -41,7 +41,9 @@ public:
   explicit ProtocolDriver(uint32_t devices) : devices(devices) {}
 
   Fault fault = Fault::none;
-  uint64_t launches = 0; ///< enqueued, captured ones included
+  uint64_t launches = 0;   ///< enqueued, captured ones included
+  uint32_t room = 1 << 16; ///< CTAs that a device holds
+  LaunchConfig last;       ///< of the last launch
   size_t allocations() const { return memory.size() + windows.size(); }
 
   std::string_view kind() const override { return "protocol"; }
@@ -68,6 +70,7 @@ public:
   Status unload(KernelId kernel) override;
   Status launch(StreamId stream, KernelId kernel, const LaunchConfig &config,
                 std::span<const std::byte> params) override;
+  Result<uint32_t> residentCtas(KernelId, const LaunchConfig &) override { return room; }
   Status beginCapture(StreamId stream) override;
   Result<GraphId> endCapture(StreamId stream) override;
   Status launchGraph(StreamId stream, GraphId graph) override;

@@ -69,6 +69,26 @@ TEST(Reference, ATokenGoesOncePerRankAndSlotsFollowTheTokensOrder) {
   EXPECT_EQ(result[0].status | result[1].status | result[2].status, opOk);
 }
 
+// Rank 0 has the tokens of the test above; its second one has no expert there, and yet a row and a slot.
+TEST(Reference, OwnRowsInPlaceAreAllTokensInTheirOrder) {
+  LayerSpec layer = smallLayer();
+  layer.ownInPlace = true;
+  std::vector<Rank> ranks = {Rank(layer, {0, 1, 7, /**/ 4, 3, 5, /**/ 6, 0, 4}), Rank(layer, {}),
+                             Rank(layer, {7, 6, -1, /**/ 0, 1, 2})};
+  auto result = referenceDispatch(layer, views(layer, ranks));
+  EXPECT_THAT(result[0].slots, ElementsAre(0, 0, 0, /**/ 0, 0, 0, /**/ 1, 2, 1));
+  EXPECT_THAT(result[0].landed[0], ElementsAre(0, 1, 2));
+  EXPECT_THAT(result[1].landed[0], ElementsAre(1, 2));
+  EXPECT_THAT(result[2].landed[2], ElementsAre(0, 1));
+  EXPECT_THAT(result[0].counts, ElementsAre(3, 0, 1));
+  EXPECT_EQ(result[0].received, 4u);
+  EXPECT_EQ(sentRows(layer, result, 0), 4u); // two to each of the others
+  EXPECT_EQ(gatheredRows(layer, ranks[0].view(layer), result[0].slots), 6u);
+  EXPECT_EQ(gatheredRows(layer, ranks[2].view(layer), result[2].slots), 2u);
+  layer.ownInPlace = false;
+  EXPECT_EQ(sentRows(layer, referenceDispatch(layer, views(layer, ranks)), 0), 6u);
+}
+
 TEST(Reference, BadIdsAreMaskedAndReported) {
   LayerSpec layer = smallLayer();
   std::vector<Rank> ranks = {Rank(layer, {8, -2, 0}), Rank(layer, {-1, -1, -1}), Rank(layer, {})};

@@ -97,6 +97,25 @@ TEST(RoundTrip, OverflowIsCheckedToo) {
   EXPECT_GT(report.ranks[1].dispatch.result.wanted, report.ranks[1].dispatch.result.received);
 }
 
+TEST(RoundTrip, OwnRowsInPlaceAreCheckedToo) {
+  for (bool graph : {false, true})
+    for (bool check : {false, true}) {
+      RoundTripOptions options = someOptions();
+      options.layer.ownInPlace = true;
+      options.graph = graph;
+      options.check = check;
+      Trip trip(options);
+      ASSERT_TRUE(trip.trip);
+      for (int step = 0; step < 4; ++step) {
+        StepReport report = trip.step();
+        expectClean(report);
+        EXPECT_GE(report.ranks[1].dispatch.result.received, 17u);
+        EXPECT_LT(report.ranks[1].dispatch.bytes,
+                  report.ranks[1].combine.bytes); // its own rows it reads, but sends none
+      }
+    }
+}
+
 TEST(RoundTrip, BadIdsAreCheckedToo) {
   Trip trip(someOptions());
   auto routing = trip.ids();

@@ -14,10 +14,11 @@ using test::smallSpec;
 
 // The bytes themselves: if they change, every cache in the field is cold and the plugin's interface has changed.
 TEST(Canonical, HasTheseBytes) {
-  EXPECT_EQ(canonicalForm(smallSpec()), "kernel=dispatch\ntarget=sm_90a\nranks=8\nexperts=256\ntopk=8\nhidden=7168\n"
-                                        "dtype=bf16\ncombine_dtype=bf16\nscale_bytes=0\nmax_tokens=4096\ncapacity=0\n"
-                                        "expert_rows=false\nschedule=grid_stride\ncluster=1\nblock_threads=512\n"
-                                        "tile_tokens=8\nwait=relaxed-fence\nstages=0\nprogrammatic=false\n");
+  EXPECT_EQ(canonicalForm(smallSpec()),
+            "kernel=dispatch\ntarget=sm_90a\nranks=8\nexperts=256\ntopk=8\nhidden=7168\n"
+            "dtype=bf16\ncombine_dtype=bf16\nscale_bytes=0\nmax_tokens=4096\ncapacity=0\n"
+            "expert_rows=false\nown_in_place=false\nschedule=grid_stride\ncluster=1\n"
+            "block_threads=512\ntile_tokens=8\nwait=relaxed-fence\nstages=0\nprogrammatic=false\n");
 }
 
 TEST(Canonical, ReadsBackWhateverChanges) {

@@ -45,6 +45,7 @@ inline const std::vector<Change> &changes() {
       {"max_tokens", [](KernelSpec &s) { s.layer.maxTokens = 128; }},
       {"capacity", [](KernelSpec &s) { s.layer.capacity = 64; }},
       {"expert_rows", [](KernelSpec &s) { s.layer.expertRows = true; }},
+      {"own_in_place", [](KernelSpec &s) { s.layer.ownInPlace = true; }},
       {"schedule", [](KernelSpec &s) { s.schedule = Schedule::claimed; }},
       {"cluster", [](KernelSpec &s) { s.cluster = 4; }},
       {"block_threads", [](KernelSpec &s) { s.blockThreads = 256; }},

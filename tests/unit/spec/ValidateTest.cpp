@@ -59,6 +59,11 @@ TEST(ValidateLayer, LimitsFromBothSides) {
   expectLayer(with(&LayerSpec::maxTokens, 1u), true);
   expectLayer(with(&LayerSpec::capacity, 4096u), true);
   expectLayer(with(&LayerSpec::capacity, 4097u), false, "capacity");
+  for (uint32_t capacity : {0u, 64u, 4095u, 4096u}) {
+    LayerSpec layer = with(&LayerSpec::capacity, capacity);
+    layer.ownInPlace = true;
+    expectLayer(layer, capacity == 0 || capacity == 4096, "own rows stay in place, got a capacity of");
+  }
   for (uint32_t bytes : {0u, 4u, 36u, 224u})
     expectLayer(with(&LayerSpec::scaleBytes, bytes), true);
   for (uint32_t bytes : {1u, 2u, 3u, 5u})
