@@ -81,8 +81,8 @@ struct TwoRanks {
   }
   RoutingHandle dispatch(uint32_t r) {
     Rank &rank = ranks[r];
-    return take(operation->dispatch(
-        r, rank.stream, {rank.x.address(), 0, rank.ids.address(), rank.weights.address(), tokens}));
+    return take(
+        operation->dispatch(r, rank.stream, {rank.x.address(), 0, rank.ids.address(), rank.weights.address(), tokens}));
   }
   void wait(uint32_t r, uint64_t ns) {
     expectDone(driver->launch(ranks[r].stream, ranks[r].delay, {1, 32, 1, 0},
@@ -137,8 +137,8 @@ TEST(GivenUp, RowsStayUntilTheyAreRead) {
 
 constexpr uint64_t timeout = 20'000;
 
-/// Rank 1 begins its third step `late` nanoseconds after rank 0, who waits for it so that no row is written over one that
-/// is still read. Whether rank 1 is told of a loss; if not it must have all rows.
+/// Rank 1 begins its third step `late` nanoseconds after rank 0, who waits for it so that no row is written over one
+/// that is still read. Whether rank 1 is told of a loss; if not it must have all rows.
 bool isTold(uint64_t seed, KernelOrigin kernels, uint64_t late) {
   TwoRanks two(seed, kernels, timeout);
   for (uint32_t step = 0; step < 2; ++step) {
