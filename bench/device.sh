@@ -102,8 +102,8 @@ run() {
 }
 
 bench() {
-  check "bench: one GPU" 300 bench.log "$bin/interlock-bench-gpu" --commit "$commit" --cache-dir "$work/cache" \
-    -o "$out/single_gpu.json"
+  check "bench: one GPU" 300 bench.log "$bin/interlock-bench-gpu" --own-in-place 0,1 --commit "$commit" \
+    --cache-dir "$work/cache" -o "$out/single_gpu.json"
   grep -E 'ranks, .* us, ' "$out/bench.log" | tee -a "$summary"
 }
 
