@@ -2,10 +2,9 @@
 //
 // What the stage templates share. Private functions: each is inlined where it is called.
 //
-// Where the lanes of a warp leave a loop after different numbers of rounds, a warp_barrier follows before the warp goes on
-// as one. Without it ptxas 13.0 was seen to leave such a loop without a reconvergence (no BSSY/BSYNC around it), and an
-// H200 wrote slots for the wrong tokens; the likely reason is that some lanes went on to the next tile early. With it the
-// reconvergence is there in the SASS (tests/gpu, LanesThatLeaveLate).
+// Where the lanes of a warp leave a loop or a branch at different times, a warp_barrier follows before the warp goes on as
+// one. For loops that lanes leave after different numbers of rounds it does not suffice: docs/design-notes.md, "Lanes leave a
+// loop together".
 //
 // Memory order, in one place. Three facts carry the whole protocol:
 //  1. A signal is set with release.sys and awaited with acquire.sys by one thread; cta_barrier then carries the order to

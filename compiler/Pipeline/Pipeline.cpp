@@ -92,10 +92,12 @@ void addLoweringPasses(OpPassManager &passes, const PipelineOptions &options) {
   // What the conversion leaves to clean up LLVM cleans up anyway: with canonicalisation here every PTX text came out
   // the same.
   std::string chip(options.target.name);
-  if (options.target.isAMD())
+  if (options.target.isAMD()) {
     passes.addPass(createConvertInterlockToROCDL({chip}));
-  else
+  } else {
+    passes.addNestedPass<func::FuncOp>(createEvenRounds());
     passes.addPass(createConvertInterlockToNVVM({chip}));
+  }
 }
 
 void registerPassesAndPipelines() {

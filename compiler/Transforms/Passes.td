@@ -135,6 +135,27 @@ def DeriveLaunchMode : Pass<"ep-derive-launch-mode", "mlir::func::FuncOp"> {
   }];
 }
 
+def EvenRounds : Pass<"ep-even-rounds", "mlir::func::FuncOp"> {
+  let summary = "Let all lanes of a warp go through a loop equally often";
+  let description = [{
+    A loop that each thread begins at its own index, or at as much from the end, is left by the lanes of a warp after
+    different numbers of rounds. It becomes one that counts rounds, in which a lane that has nothing left does nothing:
+    ptxas does not always bring the lanes together again behind the other. Of a loop whose beginning is not understood
+    nothing is changed.
+
+    ```mlir
+    scf.for %i = %tid to %n step %threads : i32 {…}
+    // becomes
+    scf.for %round = %zero to %n step %threads : i32 {
+      %i = arith.addi %round, %tid : i32
+      %has = arith.cmpi slt, %i, %n : i32
+      scf.if %has {…}
+    }
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::scf::SCFDialect"];
+}
+
 def LowerHandoffs : Pass<"sync-lower-handoffs", "mlir::func::FuncOp"> {
   let summary = "Turn hand-offs into a full and an empty barrier per stage, slots, and operations on them";
   let description = [{

@@ -4,8 +4,8 @@
 // docs/protocol.md as templates/common.mlir has it, with the same arguments and the same window, so that either form of a
 // kernel can stand in the other's place. runtime/SourceJit/SourceTemplates.cpp gives the macros.
 //
-// Memory order: the three facts at the head of templates/common.mlir. A warpBarrier stands where lanes leave a loop after
-// different numbers of rounds. HIP C++ reads the same text with the machine of templates/hip.
+// Memory order: the three facts at the head of templates/common.mlir. A warpBarrier stands where lanes leave a branch or
+// a wait at different times. All lanes go through a loop equally often (docs/design-notes.md, "Lanes leave a loop together"). HIP C++ reads the same text with the machine of templates/hip.
 #pragma once
 
 #include "machine.cuh"
@@ -70,8 +70,8 @@ __device__ void announce(const Place &p, u64 live, u64 op) {
   if (blockIdx.x != 0)
     return;
   publishingBarrier(); // what the threads read of the window they have read before anybody hears of it
-  for (u32 to = threadIdx.x; to < RANKS; to += BLOCK_THREADS)
-    if ((live >> to) & 1)
+  for (u32 round = 0; round < RANKS; round += BLOCK_THREADS)
+    if (u32 to = round + threadIdx.x; to < RANKS && ((live >> to) & 1))
       setSignal(peer(p, to, OFF_STARTED + u64(p.rank) * SIGNAL_STRIDE), op);
   warpBarrier();
 }
@@ -83,8 +83,9 @@ __device__ u64 await(const Place &p, u64 signals, u64 live, u64 value) {
   if (threadIdx.x == 0)
     lost = 0;
   __syncthreads();
-  for (u32 from = threadIdx.x; from < RANKS; from += BLOCK_THREADS)
-    if (((live >> from) & 1) && !waitSignal(peer(p, p.rank, signals + u64(from) * SIGNAL_STRIDE), value, p.timeout)) {
+  for (u32 round = 0; round < RANKS; round += BLOCK_THREADS)
+    if (u32 from = round + threadIdx.x; from < RANKS && ((live >> from) & 1) &&
+        !waitSignal(peer(p, p.rank, signals + u64(from) * SIGNAL_STRIDE), value, p.timeout)) {
       atomicOr(&lost, 1ull << from);
       atomicOr(&control->lost, 1ull << from);
       atomicOr(&control->status, u32(peerLostBit));

@@ -63,7 +63,8 @@ __device__ void countRows(const Params &p, u64 live, u32 *counts, int from, int 
 /// The first warp, a token a lane, as many tokens at a time as it has lanes.
 __device__ void assignSlots(const Params &p, Control *control, u64 live, int first, u32 *counts, Tile &tile) {
   u32 lane = threadIdx.x, drops = 0;
-  for (u32 local = lane; local - lane < TILE_TOKENS; local += lanes) {
+  for (u32 round = 0; round < TILE_TOKENS; round += lanes) {
+    u32 local = round + lane;
     bool mine = local < TILE_TOKENS && first + int(local) < p.tokens;
     u64 mask = mine ? destinations(p, first + int(local), live) : 0;
     if (local < TILE_TOKENS)
@@ -89,10 +90,10 @@ __device__ void assignSlots(const Params &p, Control *control, u64 live, int fir
 }
 
 __device__ void writeSlots(const Params &p, Control *control, int first, const Tile &tile) {
-  for (u32 i = threadIdx.x; i < TILE_TOKENS * TOPK; i += BLOCK_THREADS) {
-    u32 local = i / TOPK, k = i % TOPK, rank;
+  for (u32 round = 0; round < TILE_TOKENS * TOPK; round += BLOCK_THREADS) {
+    u32 i = round + threadIdx.x, local = i / TOPK, k = i % TOPK, rank;
     int token = first + int(local);
-    if (token >= p.tokens)
+    if (local >= TILE_TOKENS || token >= p.tokens)
       continue;
     int id = p.ids[u64(token) * TOPK + k], result = -1;
     bool valid = ownerOf(id, rank);
@@ -141,8 +142,9 @@ __device__ void sendMeta(const Params &p, int token, u64 mask, const u32 *slots)
     }
     if (lane == 0)
       *reinterpret_cast<int *>(row + META_TOKEN) = token;
-    for (int word = int(lane); word < SCALE_WORDS; word += lanes)
-      reinterpret_cast<u32 *>(row + META_SCALES)[word] = p.scales[u64(token) * SCALE_WORDS + word];
+    for (int round = 0; round < SCALE_WORDS; round += lanes)
+      if (int word = round + int(lane); word < SCALE_WORDS)
+        reinterpret_cast<u32 *>(row + META_SCALES)[word] = p.scales[u64(token) * SCALE_WORDS + word];
     warpBarrier();
   }
 }
@@ -154,15 +156,15 @@ __device__ void finish(const Params &params, u64 live, u64 op, const u32 *counts
   if (threadIdx.x == 0)
     received = wanted = 0;
   __syncthreads();
-  for (u32 to = threadIdx.x; to < RANKS; to += BLOCK_THREADS)
-    if ((live >> to) & 1) {
+  for (u32 round = 0; round < RANKS; round += BLOCK_THREADS)
+    if (u32 to = round + threadIdx.x; to < RANKS && ((live >> to) & 1)) {
       *reinterpret_cast<u32 *>(peer(p, to, OFF_COUNTS + (params.buffer * RANKS + p.rank) * 4)) = counts[to];
       setSignal(peer(p, to, OFF_ARRIVED + u64(p.rank) * SIGNAL_STRIDE), op);
     }
   warpBarrier();
   u64 here = await(p, OFF_ARRIVED, live, op);
-  for (u32 from = threadIdx.x; from < RANKS; from += BLOCK_THREADS)
-    if ((here >> from) & 1) {
+  for (u32 round = 0; round < RANKS; round += BLOCK_THREADS)
+    if (u32 from = round + threadIdx.x; from < RANKS && ((here >> from) & 1)) {
       u32 count = *reinterpret_cast<const u32 *>(peer(p, p.rank, OFF_COUNTS + (params.buffer * RANKS + from) * 4));
       atomicAdd(&received, count < ROWS_PER_SOURCE ? count : u32(ROWS_PER_SOURCE));
       atomicAdd(&wanted, count);
@@ -184,8 +186,9 @@ KERNEL ep_dispatch(u64 window, u64 stride, const char *x, const u32 *scales, con
   Control *control = controlOf(p);
   u64 op = control->op + 1, live = liveRanks(control);
   announce(p, live, op);
-  for (u32 rank = threadIdx.x; rank < RANKS; rank += BLOCK_THREADS)
-    counts[rank] = 0;
+  for (u32 round = 0; round < RANKS; round += BLOCK_THREADS)
+    if (round + threadIdx.x < RANKS)
+      counts[round + threadIdx.x] = 0;
   __syncthreads();
   // The buffer's last readers are done once their rank has started a later operation: the next one, or, if no combine came
   // behind them, this one. Every signal has reached 0.

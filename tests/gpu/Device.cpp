@@ -5,6 +5,9 @@
 
 #include "tests/peers/Peers.h"
 
+#include <fmt/format.h>
+
+#include <cstdio>
 #include <cstdlib>
 
 namespace interlock::test {
@@ -49,6 +52,7 @@ void closeDevice() {
 Driver *device() { return opened().driver.get(); }
 const std::string &deviceMissing() { return opened().missing; }
 bool onGpu() { return opened().options.device == "cuda"; }
+unsigned drawsAskedFor() { return opened().options.draws; }
 KernelCache &sharedCache() { return *opened().cache; }
 
 PeerDevice peerDevice() { return {opened().options.device, deviceMissing()}; }
@@ -57,6 +61,14 @@ Result<std::map<std::string, std::string>> compileText(const ModuleText &module,
                                                        const std::vector<std::string> &parts) {
   return compileModule({opened().options.compiler, {}}, module, parts);
 }
+
+namespace {
+char lastAnnounced[512];
+} // namespace
+void announce(std::string_view what) {
+  std::snprintf(lastAnnounced, sizeof lastAnnounced, "%.*s", int(what.size()), what.data());
+}
+const char *announced() { return lastAnnounced; }
 
 GpuCase::GpuCase() {
   trip.layer.ranks = 4;
@@ -76,12 +88,16 @@ void expectClean(const Result<StepReport> &report) {
 }
 
 std::optional<StepReport> runCase(const GpuCase &each) {
-  auto trip = RoundTrip::create(*device(), sharedCache(), each.trip);
+  uint32_t step = 0;
+  RoundTripOptions options = each.trip;
+  options.progress = [&](std::string_view phase) { announce(fmt::format("{}, step {}, {}", each.label, step, phase)); };
+  announce(each.label);
+  auto trip = RoundTrip::create(*device(), sharedCache(), options);
   EXPECT_TRUE(trip) << trip.error().message;
   if (!trip)
     return std::nullopt;
   std::optional<StepReport> last;
-  for (uint32_t step = 0; step < each.steps; ++step) {
+  for (; step < each.steps; ++step) {
     SCOPED_TRACE("step " + std::to_string(step));
     auto routing = makeRouting(trip->layer(), each.routing, trip->tokens(), step);
     EXPECT_TRUE(routing) << routing.error().message;

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 
 namespace interlock::test {
 
@@ -18,6 +19,7 @@ struct DeviceOptions {
   std::string device = "cuda"; ///< or "emulator", to try the tests themselves
   std::string compiler;        ///< path of the plugin; empty: as the library finds it
   unsigned testSeconds = 300;  ///< a test that takes longer ends the program
+  unsigned draws = 0;          ///< cases of GpuMatrix.SeededDraw; 0: as many as its device is quick enough for
 };
 
 /// Opens the device. To be called once, before the tests; a device that is not there makes every test skip.
@@ -31,11 +33,18 @@ Driver *device();
 const std::string &deviceMissing();
 /// Whether it is a real GPU: the emulator gets shorter runs.
 bool onGpu();
+/// DeviceOptions::draws.
+unsigned drawsAskedFor();
 /// A cache in memory: equal kernels are compiled once in this program.
 KernelCache &sharedCache();
 
 /// Compiles a module's text by the program's plugin; nothing is cached.
 Result<std::map<std::string, std::string>> compileText(const ModuleText &module, const std::vector<std::string> &parts);
+
+/// Says what is about to be done, for whoever finds that it does not end.
+void announce(std::string_view what);
+/// What was said last, for a signal handler.
+const char *announced();
 
 /// Skips where there is no device.
 class GpuTest : public testing::Test {

@@ -17,7 +17,8 @@ namespace {
 char runningTest[256];
 
 void onAlarm(int) {
-  const char *said[] = {"the time limit of one test ran out in ", runningTest, "\n"};
+  const char *said[] = {"the time limit of one test ran out in ", runningTest, ": ", interlock::test::announced(),
+                        "\n"};
   for (const char *part : said)
     (void)!write(STDERR_FILENO, part, strlen(part));
   _exit(124);
@@ -28,6 +29,7 @@ public:
   explicit Clock(unsigned seconds) : seconds(seconds) { signal(SIGALRM, onAlarm); }
   void OnTestStart(const testing::TestInfo &info) override {
     std::snprintf(runningTest, sizeof runningTest, "%s.%s", info.test_suite_name(), info.name());
+    interlock::test::announce("");
     alarm(seconds);
   }
   void OnTestEnd(const testing::TestInfo &) override { alarm(0); }
@@ -45,6 +47,7 @@ int main(int argc, char **argv) {
       ->check(CLI::IsMember({"cuda", "emulator"}));
   app.add_option("--compiler", options.compiler, "the compiler plugin (default: as the library finds it)");
   app.add_option("--test-seconds", options.testSeconds, "a test that takes longer ends the program");
+  app.add_option("--draws", options.draws, "cases of GpuMatrix.SeededDraw (default: 150, on the emulator 10)");
   CLI11_PARSE(app, argc, argv);
   interlock::test::openDevice(options);
   // Without a GPU the tests skip, unless it was asked for by name.
