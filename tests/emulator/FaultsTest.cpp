@@ -15,9 +15,20 @@ std::vector<TokenRouting> routingOf(test::Machine &machine, uint64_t step = 0) {
   return *routing;
 }
 
-TEST(Faults, AFullDestinationDropsAndTellsTheTrueCount) {
-  for (uint32_t capacity : {1u, 7u, 12u, 13u}) {
+/// Both vendors, launches and graphs.
+class Faults : public testing::TestWithParam<std::tuple<const char *, bool>> {
+protected:
+  static EndToEndCase faultCase() {
     EndToEndCase each;
+    each.machine.target = std::get<0>(GetParam());
+    each.trip.graph = std::get<1>(GetParam());
+    return each;
+  }
+};
+
+TEST_P(Faults, AFullDestinationDropsAndTellsTheTrueCount) {
+  for (uint32_t capacity : {1u, 7u, 12u, 13u}) {
+    EndToEndCase each = faultCase();
     each.trip.tokens = {13, 2, 13, 0};
     each.trip.layer.capacity = capacity;
     test::Machine machine = open(each);
@@ -39,8 +50,8 @@ TEST(Faults, AFullDestinationDropsAndTellsTheTrueCount) {
   }
 }
 
-TEST(Faults, IdsThatNameNoExpertAreMaskedAndReported) {
-  EndToEndCase each;
+TEST_P(Faults, IdsThatNameNoExpertAreMaskedAndReported) {
+  EndToEndCase each = faultCase();
   test::Machine machine = open(each);
   ASSERT_TRUE(machine.trip);
   auto routing = routingOf(machine);
@@ -59,8 +70,8 @@ TEST(Faults, IdsThatNameNoExpertAreMaskedAndReported) {
   EXPECT_FALSE(report->ranks[0].dispatch.result.badId);
 }
 
-TEST(Faults, IdsPastTheLastRanksExpertsAreBadToo) {
-  EndToEndCase each;
+TEST_P(Faults, IdsPastTheLastRanksExpertsAreBadToo) {
+  EndToEndCase each = faultCase();
   each.trip.layer.experts = 13; // the last rank owns one of its four
   test::Machine machine = open(each);
   ASSERT_TRUE(machine.trip);
@@ -70,9 +81,9 @@ TEST(Faults, IdsPastTheLastRanksExpertsAreBadToo) {
   expectClean(machine.trip->step(routing));
 }
 
-TEST(Faults, AMissingRankIsAStatusAndTheSurvivorsGoOn) {
+TEST_P(Faults, AMissingRankIsAStatusAndTheSurvivorsGoOn) {
   for (Schedule schedule : {Schedule::gridStride, Schedule::claimed}) {
-    EndToEndCase each;
+    EndToEndCase each = faultCase();
     each.trip.operation.schedule = schedule;
     each.trip.operation.timeoutNs = 1'000'000;
     test::Machine machine = open(each);
@@ -100,11 +111,18 @@ TEST(Faults, AMissingRankIsAStatusAndTheSurvivorsGoOn) {
   }
 }
 
-TEST(Faults, ARankMayBeLeftOutFromTheStart) {
-  EndToEndCase each;
+TEST_P(Faults, ARankMayBeLeftOutFromTheStart) {
+  EndToEndCase each = faultCase();
   test::Machine machine = open(each);
   ASSERT_TRUE(machine.trip);
   expectClean(machine.trip->step(routingOf(machine), 1u << 1));
 }
+
+INSTANTIATE_TEST_SUITE_P(Everywhere, Faults,
+                         testing::Combine(testing::Values("sm_80", "sm_90a", "gfx942", "gfx1100", "gfx1250"),
+                                          testing::Bool()),
+                         [](const auto &info) {
+                           return std::string(std::get<0>(info.param)) + (std::get<1>(info.param) ? "_graph" : "");
+                         });
 
 } // namespace
