@@ -23,6 +23,7 @@ namespace {
 struct Start {
   Value index;
   bool fromEnd = false;
+  std::optional<int64_t> place; ///< if it is a constant: what the loop begins with less the index, or plus it
 };
 
 class EvenRoundsPass : public impl::EvenRoundsBase<EvenRoundsPass> {
@@ -35,60 +36,74 @@ class EvenRoundsPass : public impl::EvenRoundsBase<EvenRoundsPass> {
   }
 
   static std::optional<Start> startOf(Value begin) {
+    LinearForm form = linearForm(begin);
     std::optional<Start> start;
-    for (auto [value, factor] : linearForm(begin).terms) {
+    for (auto [value, factor] : form.terms) {
       if (value.getDefiningOp<ep::ThreadIdOp>() || value.getDefiningOp<ep::LaneIdOp>()) {
         if (start || (factor != 1 && factor != -1) || value.getType() != begin.getType())
           return std::nullopt;
-        start = Start{value, factor < 0};
+        start = Start{value, factor < 0, std::nullopt};
       } else if (!isUniform(value) && !value.getDefiningOp<ep::WarpIdOp>()) {
         return std::nullopt; // other lanes may begin anywhere
       }
     }
+    if (start && form.terms.size() == 1)
+      start->place = form.constant;
     return start;
   }
 
-  /// How many indices there are.
-  int64_t countOf(Value index) {
+  /// The last of the indices.
+  int64_t lastOf(Value index) {
     constexpr int64_t lanes = 32;
     auto threads = getOperation()->getAttrOfType<IntegerAttr>(ep::blockThreadsAttrName);
-    return index.getDefiningOp<ep::LaneIdOp>() || !threads ? lanes : threads.getInt();
+    return (index.getDefiningOp<ep::LaneIdOp>() || !threads ? lanes : threads.getInt()) - 1;
+  }
+
+  /// What a round does: the loop's body, if this lane has something left.
+  static ValueRange moveBody(ImplicitLocOpBuilder &b, scf::ForOp loop, Value at, ValueRange carried) {
+    auto below = loop.getUnsignedCmp() ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt;
+    Value has = arith::CmpIOp::create(b, below, at, loop.getUpperBound());
+    auto branch = scf::IfOp::create(b, loop.getResultTypes(), has, /*withElseRegion=*/!carried.empty());
+    if (carried.empty())
+      branch.thenBlock()->getTerminator()->erase();
+    loop.getInductionVar().replaceAllUsesWith(at);
+    for (auto [argument, value] : llvm::zip_equal(loop.getRegionIterArgs(), carried))
+      argument.replaceAllUsesWith(value);
+    branch.thenBlock()->getOperations().splice(branch.thenBlock()->end(), loop.getBody()->getOperations());
+    if (!carried.empty()) {
+      b.setInsertionPointToStart(branch.elseBlock());
+      scf::YieldOp::create(b, carried);
+      b.setInsertionPointAfter(branch);
+    }
+    return branch.getResults();
   }
 
   void countRounds(scf::ForOp loop, const Start &start) {
     ImplicitLocOpBuilder b(loop.getLoc(), loop);
     Type type = loop.getInductionVar().getType();
-    Value offset = start.index, begin;
-    if (start.fromEnd) {
-      Value last = arith::ConstantOp::create(b, b.getIntegerAttr(type, countOf(start.index) - 1));
-      begin = arith::SubIOp::create(b, arith::AddIOp::create(b, loop.getLowerBound(), offset), last);
-      offset = arith::SubIOp::create(b, last, offset);
-    } else {
-      begin = arith::SubIOp::create(b, loop.getLowerBound(), offset);
+    auto constant = [&](int64_t value) { return arith::ConstantOp::create(b, b.getIntegerAttr(type, value)); };
+    int64_t last = lastOf(start.index);
+    Value offset = start.fromEnd ? arith::SubIOp::create(b, constant(last), start.index).getResult() : start.index;
+    std::optional<int64_t> begin = start.place;
+    if (begin && start.fromEnd)
+      *begin -= last;
+    std::optional<int64_t> end = getConstantIntValue(loop.getUpperBound()), step = getConstantIntValue(loop.getStep());
+    if (begin && end && step && *begin >= 0 && *end - *begin <= *step && !loop.getNumRegionIterArgs()) {
+      // there is one round
+      moveBody(b, loop, arith::AddIOp::create(b, constant(*begin), offset), {});
+      loop.erase();
+      return;
     }
-    auto rounds = scf::ForOp::create(b, begin, loop.getUpperBound(), loop.getStep(), loop.getInitArgs(), nullptr,
+    Value first = begin ? constant(*begin).getResult() : arith::SubIOp::create(b, loop.getLowerBound(), offset);
+    auto rounds = scf::ForOp::create(b, first, loop.getUpperBound(), loop.getStep(), loop.getInitArgs(), nullptr,
                                      loop.getUnsignedCmp());
     {
       OpBuilder::InsertionGuard restore(b);
       b.setInsertionPointToStart(rounds.getBody());
       Value at = arith::AddIOp::create(b, rounds.getInductionVar(), offset);
-      auto below = loop.getUnsignedCmp() ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt;
-      Value has = arith::CmpIOp::create(b, below, at, loop.getUpperBound());
-      bool carries = loop.getNumRegionIterArgs() > 0;
-      auto branch = scf::IfOp::create(b, loop.getResultTypes(), has, /*withElseRegion=*/carries);
-      if (!carries)
-        branch.thenBlock()->getTerminator()->erase();
-      SmallVector<Value> values{at};
-      llvm::append_range(values, rounds.getRegionIterArgs());
-      for (auto [argument, value] : llvm::zip_equal(loop.getBody()->getArguments(), values))
-        argument.replaceAllUsesWith(value);
-      branch.thenBlock()->getOperations().splice(branch.thenBlock()->end(), loop.getBody()->getOperations());
-      if (carries) {
-        b.setInsertionPointToStart(branch.elseBlock());
-        scf::YieldOp::create(b, rounds.getRegionIterArgs());
-        b.setInsertionPointAfter(branch);
-        scf::YieldOp::create(b, branch.getResults());
-      }
+      ValueRange results = moveBody(b, loop, at, rounds.getRegionIterArgs());
+      if (!results.empty())
+        scf::YieldOp::create(b, results);
     }
     loop.replaceAllUsesWith(rounds.getResults());
     loop.erase();

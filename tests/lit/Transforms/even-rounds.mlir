@@ -4,7 +4,7 @@
 // CHECK-LABEL: func.func @by_thread
 // CHECK-SAME: %[[N:[a-z0-9]+]]: i32
 // CHECK: %[[TID:.*]] = ep.thread_id
-// CHECK: %[[BEGIN:.*]] = arith.subi %[[TID]], %[[TID]]
+// CHECK: %[[BEGIN:.*]] = arith.constant 0 : i32
 // CHECK: scf.for %[[ROUND:.*]] = %[[BEGIN]] to %[[N]]
 // CHECK-NEXT: %[[I:.*]] = arith.addi %[[ROUND]], %[[TID]]
 // CHECK-NEXT: %[[HAS:.*]] = arith.cmpi slt, %[[I]], %[[N]]
@@ -27,11 +27,10 @@ func.func @by_thread(%n: i32) attributes {ep.kernel, ep.block_threads = 128 : i3
 
 // From the end, unsigned, and with a value that goes from round to round: a lane that has nothing left keeps its own.
 // CHECK-LABEL: func.func @from_the_end
-// CHECK: %[[LB:.*]] = arith.subi %{{.*}}, %[[TID:.*]] : i32
+// CHECK: %[[TID:.*]] = ep.thread_id
 // CHECK: %[[LAST:.*]] = arith.constant 127 : i32
-// CHECK: %[[SUM:.*]] = arith.addi %[[LB]], %[[TID]]
-// CHECK: %[[BEGIN:.*]] = arith.subi %[[SUM]], %[[LAST]]
 // CHECK: %[[OFF:.*]] = arith.subi %[[LAST]], %[[TID]]
+// CHECK: %[[BEGIN:.*]] = arith.constant 0 : i32
 // CHECK: %[[ALL:.*]] = scf.for unsigned %[[ROUND:[a-z0-9]+]] = %[[BEGIN]] to %{{.*}} step %{{.*}} iter_args(%[[S:[a-z0-9]+]] = %{{.*}}) -> (i32)
 // CHECK-NEXT: %[[I:.*]] = arith.addi %[[ROUND]], %[[OFF]]
 // CHECK-NEXT: %[[HAS:.*]] = arith.cmpi ult, %[[I]], %{{.*}}
@@ -54,6 +53,25 @@ func.func @from_the_end(%n: i32) attributes {ep.kernel, ep.block_threads = 128 :
     scf.yield %t : i32
   }
   "test.use"(%all) : (i32) -> ()
+  return
+}
+
+// -----
+
+// As many as there are threads at most: one round, and no loop.
+// CHECK-LABEL: func.func @one_round
+// CHECK-NOT: scf.for
+// CHECK: %[[I:.*]] = arith.addi %{{.*}}, %[[TID:.*]] : i32
+// CHECK-NEXT: %[[HAS:.*]] = arith.cmpi slt, %[[I]], %{{.*}}
+// CHECK-NEXT: scf.if %[[HAS]] {
+// CHECK-NEXT: "test.use"(%[[I]])
+func.func @one_round() attributes {ep.kernel, ep.block_threads = 128 : i32} {
+  %eight = arith.constant 8 : i32
+  %threads = arith.constant 128 : i32
+  %tid = ep.thread_id : i32
+  scf.for %i = %tid to %eight step %threads : i32 {
+    "test.use"(%i) : (i32) -> ()
+  }
   return
 }
 
