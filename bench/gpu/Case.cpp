@@ -72,11 +72,12 @@ private:
   Status setUpRank(uint32_t rank, std::span<const std::byte> rows, std::span<const std::byte> scales);
   void countBytes();
   template <typename Enqueue> Result<GraphId> capture(uint32_t rank, Enqueue enqueue);
-  /// Both kernels of a step over this many of each rank's tokens, once for each landing buffer.
-  Status captureSteps(uint32_t tokens, Turns &dispatch, Turns &combine);
+  /// Both kernels of a step over this many of each rank's tokens, once for each landing buffer; the combine applies and
+  /// returns weights, or knows nothing of them.
+  Status captureSteps(uint32_t tokens, Turns &dispatch, Turns &combine, bool weighted = true);
   Result<Graphs> captureCopies(KernelKind kind);
   Result<RoutingHandle> enqueueDispatch(uint32_t rank, uint32_t tokens);
-  Status enqueueCombine(uint32_t rank, RoutingHandle &handle, uint32_t tokens);
+  Status enqueueCombine(uint32_t rank, RoutingHandle &handle, uint32_t tokens, bool weighted = true);
   Result<Graphs> captureFanOuts();
   Result<double> replay(const Graphs &graphs);
   Result<double> replay(const Turns &turns, uint32_t run) { return replay(turns[run % turns.size()]); }
@@ -84,6 +85,7 @@ private:
   Status checkCombine();
   Status copyExpertRows();
   Result<json> measurePhase(KernelKind kind, const Turns &kernels);
+  Result<Turns> captureUnweighted();
   /// Runs something that can be timed (it is told the how-manieth run it is), and keeps the times of those runs that
   /// count, in microseconds.
   template <typename Run> Result<std::vector<double>> timeAlone(Run run);
@@ -229,13 +231,14 @@ Result<RoutingHandle> Case::enqueueDispatch(uint32_t index, uint32_t tokens) {
                             {x, rank.scales.address(), rank.ids.address(), rank.weights.address(), tokens});
 }
 
-Status Case::enqueueCombine(uint32_t index, RoutingHandle &handle, uint32_t tokens) {
+Status Case::enqueueCombine(uint32_t index, RoutingHandle &handle, uint32_t tokens, bool weighted) {
   const Rank &rank = ranks[index];
-  return operation.combine(index, rank.stream, handle,
-                           {rank.out.address(), rank.outWeights.address(), rank.weights.address(), tokens});
+  return operation.combine(
+      index, rank.stream, handle,
+      {rank.out.address(), weighted ? rank.outWeights.address() : 0, weighted ? rank.weights.address() : 0, tokens});
 }
 
-Status Case::captureSteps(uint32_t tokens, Turns &dispatch, Turns &combine) {
+Status Case::captureSteps(uint32_t tokens, Turns &dispatch, Turns &combine, bool weighted) {
   dispatch.resize(WindowLayout::buffers);
   combine.resize(WindowLayout::buffers);
   for (uint32_t index = 0; index < ranks.size(); ++index)
@@ -245,7 +248,8 @@ Status Case::captureSteps(uint32_t tokens, Turns &dispatch, Turns &combine) {
                              ILK_ASSIGN_OR_RETURN(handle, enqueueDispatch(index, tokens));
                              return {};
                            }));
-      ILK_ASSIGN_OR_RETURN(GraphId second, capture(index, [&] { return enqueueCombine(index, *handle, tokens); }));
+      ILK_ASSIGN_OR_RETURN(GraphId second,
+                           capture(index, [&] { return enqueueCombine(index, *handle, tokens, weighted); }));
       dispatch[turn].push_back(first);
       combine[turn].push_back(second);
     }
@@ -381,6 +385,13 @@ Result<json> Case::timeChains() {
   return object;
 }
 
+/// The combines alone: what was dispatched for the others they find too.
+Result<Case::Turns> Case::captureUnweighted() {
+  Turns dispatch, combine;
+  ILK_RETURN_IF_ERROR(captureSteps(options.layer.maxTokens, dispatch, combine, false));
+  return combine;
+}
+
 /// Kernel and copies in turns, so that all meet the same clocks.
 Result<json> Case::measurePhase(KernelKind kind, const Turns &kernels) {
   struct Series {
@@ -396,6 +407,10 @@ Result<json> Case::measurePhase(KernelKind kind, const Turns &kernels) {
   if (options.copies && kind == KernelKind::dispatch) {
     ILK_ASSIGN_OR_RETURN(Graphs fanOuts, captureFanOuts());
     series.push_back({"fan_out", {std::move(fanOuts)}, {}});
+  }
+  if (options.copies && kind == KernelKind::combine) {
+    ILK_ASSIGN_OR_RETURN(Turns unweighted, captureUnweighted());
+    series.push_back({"unweighted", std::move(unweighted), {}});
   }
   for (uint32_t i = 0; i < options.warmups + options.runs; ++i)
     for (Series &each : series) {

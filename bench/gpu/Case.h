@@ -15,7 +15,7 @@ struct CaseOptions {
   OperationOptions operation;
   uint32_t warmups = 5, runs = 20;
   uint64_t seed = 0;
-  bool copies = true;  ///< also time the plain copy of each phase
+  bool copies = true;  ///< also time the plain copy of each phase, and a combine without weights
   bool signals = true; ///< also time both kernels with no token at all: launch and signals
   bool eager = false;  ///< also time both kernels launched without a graph
   uint32_t chain = 0;  ///< also time graphs of this many dispatches, and of this many steps, one after another
@@ -25,8 +25,8 @@ struct CaseOptions {
 /// once per destination; combine: every row once, one result a token; `peer`: the part that a rank sends to, or gathers
 /// from, other devices, as the ranks' mean), all runs, and `copy_ratio` = copy time / kernel time. For dispatch also
 /// `fan_out_ratio`, against a kernel that reads and writes as many bytes as the dispatch, each piece once and to as
-/// many places. Before anything is timed, a step's counts are compared with the oracle's; a status other than ok is an
-/// error.
+/// many places; for combine `unweighted_ratio`, against the same kernel that neither applies nor returns weights.
+/// Before anything is timed, a step's counts are compared with the oracle's; a status other than ok is an error.
 [[nodiscard]] Result<nlohmann::json> measureCase(Driver &driver, KernelCache &cache, const CaseOptions &options);
 
 } // namespace interlock::bench

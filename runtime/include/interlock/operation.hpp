@@ -97,7 +97,8 @@ struct OperationResult {
 };
 
 /// Ties a combine to its dispatch: the slot map, the token count, the landing buffer and the step. Opaque and
-/// move-only; `combine` takes it once. Two steps of a rank can be in flight; dropping a handle gives its step up.
+/// move-only; `combine` takes it once. Two steps of a rank can be in flight; dropping a handle gives its step up,
+/// and then the next dispatch into its buffer waits until every rank has begun that same operation.
 class RoutingHandle {
 public:
   RoutingHandle(RoutingHandle &&) noexcept;
