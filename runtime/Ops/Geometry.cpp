@@ -24,8 +24,10 @@ uint32_t warpWidthOf(const std::string &chip) {
 /// lists within a tile. More CTAs of a dispatch are faster side by side.
 constexpr uint32_t claimedTile = 8, dispatchTile = 32, combineTile = 32, linkDispatchTile = 16;
 /// A rank alone on its device sends to others over a link, which few multiprocessors fill: more of them win little or
-/// lose (bench/results/two_gpus.json). Few tokens are bound by latency, and take more.
-constexpr uint32_t linkDispatchCtas = 14, linkCombineCtas = 16, linkLatencyCtas = 64, linkLatencyTokens = 1024;
+/// lose (bench/results/two_gpus.json). Where own rows stay in place all that is written goes over the link, and fewer
+/// still do. Few tokens are bound by latency, and take more.
+constexpr uint32_t linkDispatchCtas = 14, linkInPlaceCtas = 8, linkCombineCtas = 16, linkLatencyCtas = 64,
+                   linkLatencyTokens = 1024;
 /// A warp has two items at least once there are some warps: more threads only make the barriers of a short tile slower.
 constexpr uint32_t itemsPerWarp = 2, severalWarps = 8;
 /// A dispatch of many tokens is bound by memory and gains nothing from more threads; a short one and a combine hide
@@ -53,6 +55,7 @@ LaunchGeometry defaultGeometry(const LayerSpec &layer, KernelKind kind, uint32_t
   if (overLink)
     share = std::min(share, layer.maxTokens <= linkLatencyTokens ? linkLatencyCtas
                             : combine                            ? linkCombineCtas
+                            : layer.ownInPlace                   ? linkInPlaceCtas
                                                                  : linkDispatchCtas);
   uint32_t ctas = asked.grid ? asked.grid : share, tokensPerCta = std::max(1u, ceilDiv(layer.maxTokens, ctas));
   if (!asked.tileTokens) {

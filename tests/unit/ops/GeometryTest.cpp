@@ -63,6 +63,11 @@ TEST(Geometry, ARankAloneOnItsDeviceLeavesMostOfItToOthers) {
   EXPECT_EQ(dispatch.tileTokens, 586u); // its share, in one tile
   EXPECT_EQ(defaultGeometry(layerOf(8192), KernelKind::dispatch, 1, h200, 1, {16, 0, 0}).tileTokens, 16u);
   EXPECT_EQ(dispatch.blockThreads, 1024u);
+  LayerSpec inPlace = layerOf(8192);
+  inPlace.ownInPlace = true;
+  EXPECT_EQ(defaultGeometry(inPlace, KernelKind::dispatch, 1, h200, 1).grid, 8u);
+  EXPECT_EQ(defaultGeometry(inPlace, KernelKind::dispatch, 1, h200, 1).tileTokens, 1024u);
+  EXPECT_EQ(defaultGeometry(inPlace, KernelKind::combine, 1, h200, 1).grid, 16u);
   LaunchGeometry combine = defaultGeometry(layerOf(8192), KernelKind::combine, 1, h200, 1);
   EXPECT_EQ(combine.grid, 16u);
   EXPECT_EQ(combine.tileTokens, 512u); // likewise
