@@ -94,6 +94,44 @@ TEST(EndToEnd, OddShapes) {
   }
 }
 
+// Rows of whole packets, with any rest over what a warp takes at a time: no size is a special case.
+TEST(EndToEnd, B04EveryHiddenSizeOfWholePackets) {
+  uint32_t i = 0;
+  for (uint32_t hidden = 64; hidden <= 640; hidden += 24, ++i) {
+    EndToEndCase each;
+    const char *const targets[] = {"sm_90a", "sm_80", "gfx942", "gfx1100"};
+    each.machine.target = targets[i % 4];
+    each.trip.layer.hidden = hidden;
+    each.trip.layer.ranks = 2;
+    each.trip.layer.dtype = each.trip.layer.combineDType = i % 3 ? DType::bf16 : DType::f16;
+    if (hidden % 16 == 0 && i % 5 == 0) {
+      each.trip.layer.dtype = DType::f8e4m3fn;
+      each.trip.layer.combineDType = DType::bf16;
+    }
+    each.trip.tokens = {9, 5};
+    each.label = fmt::format("{}, hidden {}, {}", each.machine.target, hidden, name(each.trip.layer.dtype));
+    each.steps = 1;
+    expectRight(each);
+  }
+}
+
+// Around the width of a warp, of a wave, and of a mask of ranks.
+TEST(EndToEnd, B05RanksAroundTheWidthOfAWarp) {
+  for (const char *chip : {"sm_90a", "gfx942", "gfx1100"})
+    for (uint32_t ranks : {31u, 32u, 33u, 63u, 64u}) {
+      EndToEndCase each;
+      each.label = fmt::format("{}, {} ranks", chip, ranks);
+      each.machine.target = chip;
+      each.trip.layer.ranks = ranks;
+      each.trip.layer.experts = 2 * ranks - 1;
+      each.trip.layer.topk = 6;
+      each.trip.layer.hidden = 16;
+      each.trip.tokens = {3, 0, 7};
+      each.steps = 1;
+      expectRight(each);
+    }
+}
+
 // Ids are read four at a time where a row of them is whole packets and the first begins one.
 TEST(EndToEnd, ListsThatBeginAnywhere) {
   for (const char *chip : {"sm_90a", "gfx942"})

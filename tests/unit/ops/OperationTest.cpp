@@ -171,6 +171,9 @@ TEST(Operation, BadOptionsAreRefusedBeforeMemoryIsTaken) {
   LayerSpec layer = someLayer();
   layer.topk = 33;
   refused(layer, {});
+  layer = someLayer();
+  layer.ranks = 65; // a bit each in 64
+  EXPECT_THAT(refused(layer, {}), HasSubstr("ranks from 1 to 64, got 65"));
   OperationOptions options;
   options.timeoutNs = 0;
   EXPECT_THAT(refused(someLayer(), options), HasSubstr("time limit"));
