@@ -4,18 +4,18 @@
 //
 // Protocol. Each source owns a region of every destination's landing buffer and fills it in its own token order, so a
 // row's slot is the number of earlier tokens that go to the same rank: every CTA finds it by counting the ids before its
-// tile (a few bytes per token, from L2; dispatch_slots.mlir), and nothing is exchanged before data moves. The CTA with the last token has then
-// counted all rows and writes the counts. The CTA that is done last signals every rank, waits for every rank's signal, and
-// leaves the counters ready for the next launch. The only CTA of its own grid that a CTA waits for is CTA 0, which waits
-// for none, so any grid is right.
+// tile (a few bytes per token, from L2; dispatch_slots.mlir), and nothing is exchanged before data moves. The CTA with the
+// last token has then counted all rows and writes the counts. The CTA that is done last signals every rank that no CTA has
+// given up on, waits for their signals, and leaves the counters ready for the next launch. The only CTA of its own grid
+// that a CTA waits for is CTA 0, which waits for none, so any grid is right.
 //
 // With #own_in_place a rank's own rows lie in its region of its own landing buffer already, a token's in the slot of its
 // number: every token goes to its own rank, which costs a meta row and nothing else.
 //
 // Memory order. Rows and counts are plain stores; ticket and `arrived` signal publish them (facts 1 and 2 of
 // common.mlir). A landing buffer is written again only after every destination has started a later operation than the one
-// that filled it: `started` says that the destination's readers, which precede that operation in its stream, are done
-// (fact 3).
+// that filled it, or, where no combine came behind that, this one: `started` says that the destination's readers, which
+// precede that operation in its stream, are done (fact 3; docs/protocol.md, "Why a landing buffer can be written again").
 
 // One warp copies segment `segment` of a token's row to every rank in `mask`: four packets a lane are read together,
 // once, and written to each destination.

@@ -21,8 +21,9 @@ func.func private @always_to(%rank: i32) -> i64 {
   return %always : i64
 }
 
-// The ranks that own an expert of token `token`, and those of `always`, among the live ones. Ids come four at a time where a row of them is whole
-// packets and the array begins with one: lanes look at different rows, and what that costs is the number of loads.
+// The ranks that own an expert of token `token`, and those of `always`, among the live ones. Ids come four at a time where
+// a row of them is whole packets and the array begins with one: lanes look at different rows, and what that costs is the
+// number of loads.
 func.func private @destinations(%ids: i64, %token: i32, %live: i64, %always: i64) -> i64 {
   %zero = arith.constant 0 : i32
   %one = arith.constant 1 : i32

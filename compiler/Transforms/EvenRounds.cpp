@@ -88,7 +88,9 @@ class EvenRoundsPass : public impl::EvenRoundsBase<EvenRoundsPass> {
     if (begin && start.fromEnd)
       *begin -= last;
     std::optional<int64_t> end = getConstantIntValue(loop.getUpperBound()), step = getConstantIntValue(loop.getStep());
-    if (begin && end && step && *begin >= 0 && *end - *begin <= *step && !loop.getNumRegionIterArgs()) {
+    // As signed numbers: an unsigned end beyond them would look like less than the beginning.
+    if (begin && end && step && 0 <= *begin && *begin <= *end && *end - *begin <= *step &&
+        !loop.getNumRegionIterArgs()) {
       // there is one round
       moveBody(b, loop, arith::AddIOp::create(b, constant(*begin), offset), {});
       loop.erase();

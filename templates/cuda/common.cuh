@@ -5,7 +5,8 @@
 // kernel can stand in the other's place. runtime/SourceJit/SourceTemplates.cpp gives the macros.
 //
 // Memory order: the three facts at the head of templates/common.mlir. A warpBarrier stands where lanes leave a branch or
-// a wait at different times. All lanes go through a loop equally often (docs/design-notes.md, "Lanes leave a loop together"). HIP C++ reads the same text with the machine of templates/hip.
+// a wait at different times. All lanes go through a loop equally often (docs/design-notes.md, "Lanes leave a loop
+// together"). HIP C++ reads the same text with the machine of templates/hip.
 #pragma once
 
 #include "machine.cuh"

@@ -71,6 +71,7 @@ __device__ __forceinline__ u32 takeTicket(u32 *at) {
   asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 1;" : "=r"(taken) : "l"(at) : "memory");
   return taken;
 }
+
 /// Rows are read and written once.
 __device__ __forceinline__ Packet loadPacket(u64 from) {
   Packet v;

@@ -88,6 +88,7 @@ __device__ __forceinline__ u32 takeTicket(u32 *at) {
   __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "agent");
   return taken;
 }
+
 /// Rows are read and written once.
 __device__ __forceinline__ Packet loadPacket(u64 from) { return __builtin_nontemporal_load((const GlobalPacket *)from); }
 __device__ __forceinline__ void storePacket(u64 to, Packet v) { __builtin_nontemporal_store(v, (GlobalPacket *)to); }

@@ -38,6 +38,13 @@ Machine open(const EndToEndCase &each);
 /// Runs the case's steps and expects every bit as in the reference.
 void expectRight(const EndToEndCase &each);
 
+/// The value; the test fails here if there is none.
+template <typename T> T take(Result<T> result) {
+  EXPECT_TRUE(result) << result.error().message;
+  return std::move(*result);
+}
+inline void expectDone(const Status &status) { ASSERT_TRUE(status) << status.error().message; }
+
 /// Expects a step without mismatches.
 void expectClean(const Result<StepReport> &report);
 

@@ -14,14 +14,10 @@
 #include <cstring>
 
 using namespace interlock;
+using test::expectDone;
+using test::take;
 
 namespace {
-
-template <typename T> T take(Result<T> result) {
-  EXPECT_TRUE(result) << result.error().message;
-  return std::move(*result);
-}
-void expectDone(const Status &status) { ASSERT_TRUE(status) << status.error().message; }
 
 /// Two ranks, each on its own device, whose tokens all go to both.
 struct TwoRanks {

@@ -11,6 +11,8 @@
 #include <cstring>
 
 using namespace interlock;
+using test::expectDone;
+using test::take;
 
 namespace {
 
@@ -20,13 +22,6 @@ struct StepTensors {
   TokenRouting routing;
   DeviceBuffer x, ids, weights, out;
 };
-
-template <typename T> T take(Result<T> result) {
-  EXPECT_TRUE(result) << result.error().message;
-  return std::move(*result);
-}
-
-void expectDone(const Status &status) { ASSERT_TRUE(status) << status.error().message; }
 
 /// Runs all steps without a wait on the host; with `twoInFlight`, step n+1 is dispatched before step n is combined.
 void runOverlapped(uint64_t seed, bool twoInFlight, uint32_t devices) {

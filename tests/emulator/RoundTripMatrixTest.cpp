@@ -95,7 +95,7 @@ TEST(EndToEnd, OddShapes) {
 }
 
 // Rows of whole packets, with any rest over what a warp takes at a time: no size is a special case.
-TEST(EndToEnd, B04EveryHiddenSizeOfWholePackets) {
+TEST(EndToEnd, B04HiddenSizesWithAnyRest) {
   uint32_t i = 0;
   for (uint32_t hidden = 64; hidden <= 640; hidden += 24, ++i) {
     EndToEndCase each;

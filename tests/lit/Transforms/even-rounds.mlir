@@ -77,6 +77,21 @@ func.func @one_round() attributes {ep.kernel, ep.block_threads = 128 : i32} {
 
 // -----
 
+// Many rounds, though the end as a signed number is below the beginning.
+// CHECK-LABEL: func.func @unsigned_end
+// CHECK: scf.for unsigned
+func.func @unsigned_end() attributes {ep.kernel, ep.block_threads = 128 : i32} {
+  %end = arith.constant -16 : i32
+  %threads = arith.constant 128 : i32
+  %tid = ep.thread_id : i32
+  scf.for unsigned %i = %tid to %end step %threads : i32 {
+    "test.use"(%i) : (i32) -> ()
+  }
+  return
+}
+
+// -----
+
 // Behind the place where its warp begins, a lane each.
 // CHECK-LABEL: func.func @by_lane
 // CHECK: scf.for
