@@ -23,7 +23,7 @@ public:
 
 private:
   Status gatherSpokes();
-  std::string absent() const;
+  std::vector<uint32_t> absent() const;
   void tellWhy();
   /// At process 0: what all gave, or who is gone. Everybody is told.
   Result<std::vector<std::string>> hub(std::string_view mine);
@@ -33,10 +33,6 @@ private:
   std::vector<FileDescriptor> connections;
   std::string broken; ///< why nothing can be exchanged any more
 };
-
-Error about(uint32_t process, Error error) {
-  return {error.code, fmt::format("process {}: {}", process, error.message)};
-}
 
 Status Star::connect() {
   if (options.processes == 0 || options.process >= options.processes)
@@ -51,13 +47,13 @@ Status Star::connect() {
   return {};
 }
 
-/// "process 1, process 3": those that have not come.
-std::string Star::absent() const {
-  std::string names;
+/// Those that have not come.
+std::vector<uint32_t> Star::absent() const {
+  std::vector<uint32_t> processes;
   for (uint32_t process = 1; process < options.processes; ++process)
     if (!connections[process - 1])
-      names += fmt::format("{}process {}", names.empty() ? "" : ", ", process);
-  return names;
+      processes.push_back(process);
+  return processes;
 }
 
 Status Star::gatherSpokes() {
@@ -77,8 +73,9 @@ Status Star::gatherSpokes() {
       --missing;
       return {};
     }();
-    if (!met && met.error().code == Code::timeout)
-      met = makeError(Code::timeout, fmt::format("{} did not come to the meeting in time", absent()));
+    if (!met && met.error().code != Code::badInput)
+      met = makeError(met.error().code, fmt::format("process {} did not come to the meeting: {}",
+                                                    fmt::join(absent(), " and process "), met.error().message));
   }
   unlink(options.path.c_str());
   return met;

@@ -52,10 +52,9 @@ Result<FileDescriptor> openSocket() {
   return made;
 }
 
-Status wait(const FileDescriptor &on, short events, const Deadline &deadline) {
-  pollfd waiting{on.get(), events, 0};
+Status wait(std::span<pollfd> on, const Deadline &deadline) {
   for (;;) {
-    int ready = poll(&waiting, 1, deadline.left());
+    int ready = poll(on.data(), on.size(), deadline.left());
     if (ready > 0)
       return {};
     if (ready == 0)
@@ -63,6 +62,11 @@ Status wait(const FileDescriptor &on, short events, const Deadline &deadline) {
     if (errno != EINTR)
       return failed("to wait for a socket");
   }
+}
+
+Status wait(const FileDescriptor &on, short events, const Deadline &deadline) {
+  pollfd waiting{on.get(), events, 0};
+  return wait({&waiting, 1}, deadline);
 }
 
 tl::unexpected<Error> gone() { return makeError(Code::device, "a process of the group has ended"); }
@@ -127,6 +131,15 @@ Result<FileDescriptor> connectTo(const std::string &name, const Deadline &deadli
                        fmt::format("expected a process of the group to listen at {}, none did in time", name));
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
+}
+
+Result<size_t> firstReady(std::span<const FileDescriptor *const> sockets, const Deadline &deadline) {
+  std::vector<pollfd> waiting;
+  for (const FileDescriptor *each : sockets)
+    waiting.push_back({each ? each->get() : -1, POLLIN, 0}); // poll passes over negative ones
+  ILK_RETURN_IF_ERROR(wait(waiting, deadline));
+  return std::find_if(waiting.begin(), waiting.end(), [](const pollfd &each) { return each.revents != 0; }) -
+         waiting.begin();
 }
 
 Result<FileDescriptor> acceptOne(const FileDescriptor &listener, const Deadline &deadline) {
@@ -219,6 +232,10 @@ Result<ReceivedDescriptors> receiveDescriptors(const FileDescriptor &from, const
                                    "limit of open files would do");
   received.message.assign(buffer, size_t(got));
   return received;
+}
+
+Error about(uint32_t process, Error error) {
+  return {error.code, fmt::format("process {}: {}", process, error.message)};
 }
 
 } // namespace interlock

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <set>
 
 #include <sys/random.h>
 
@@ -93,38 +94,75 @@ Result<std::string> freshSocketName() {
   return fmt::format("@interlock-{:016x}{:016x}", random[0], random[1]);
 }
 
+/// One process's windows, by a connection that it made. Returns the process.
+Result<uint32_t> takeFrom(const FileDescriptor &connection, Driver &driver, const std::vector<json> &records,
+                          uint64_t bytes, const Deadline &deadline, Windows &windows) {
+  ILK_ASSIGN_OR_RETURN(ReceivedDescriptors received, receiveDescriptors(connection, deadline));
+  size_t process = std::strtoul(received.message.c_str(), nullptr, 10);
+  if (process >= records.size() || records[process]["ranks"].size() != received.descriptors.size())
+    return makeError(Code::device, fmt::format("expected a window for each rank of a process, got {} from '{}'",
+                                               received.descriptors.size(), received.message));
+  for (size_t i = 0; i < received.descriptors.size(); ++i) {
+    std::optional<WindowId> &window = windows[records[process]["ranks"][i].get<uint32_t>()];
+    if (window)
+      return makeError(Code::device, fmt::format("expected the windows of process {} once, got them again", process));
+    ILK_ASSIGN_OR_RETURN(window, driver.importWindow(received.descriptors[i].get(), bytes));
+  }
+  return uint32_t(process);
+}
+
+/// The windows of all others, in any order. `connections` has one to each of them, on which nothing comes but its end:
+/// one that has ended before its windows came is not waited for.
+Status takeWindows(Driver &driver, const ProcessGroup &group, const std::vector<json> &records,
+                   const FileDescriptor &listener, const std::vector<FileDescriptor> &connections, Windows &windows) {
+  Deadline deadline(handOverMs);
+  uint64_t bytes = records[group.process]["bytes"].get<uint64_t>();
+  std::set<uint32_t> awaited;
+  for (uint32_t process = 0; process < group.processes; ++process)
+    if (process != group.process)
+      awaited.insert(process);
+  while (!awaited.empty()) {
+    std::vector<const FileDescriptor *> sockets{&listener};
+    for (uint32_t process : awaited)
+      sockets.push_back(&connections[process]);
+    Status taken = [&]() -> Status {
+      ILK_ASSIGN_OR_RETURN(size_t ready, firstReady(sockets, deadline));
+      if (ready > 0)
+        return makeError(Code::device, "a process of the group has ended");
+      ILK_ASSIGN_OR_RETURN(FileDescriptor from, acceptOne(listener, deadline));
+      ILK_ASSIGN_OR_RETURN(uint32_t process, takeFrom(from, driver, records, bytes, deadline, windows));
+      awaited.erase(process);
+      return {};
+    }();
+    if (!taken)
+      return makeError(taken.error().code, fmt::format("the windows of process {} did not come: {}",
+                                                       fmt::join(awaited, " and process "), taken.error().message));
+  }
+  return {};
+}
+
+/// Each process's windows to every other.
 Status handOver(Driver &driver, const ProcessGroup &group, const std::vector<json> &records,
                 const FileDescriptor &listener, Windows &windows, std::vector<FileDescriptor> &connections) {
-  Deadline deadline(handOverMs);
   std::vector<FileDescriptor> descriptors;
   for (const OwnRank &own : group.own) {
     ILK_ASSIGN_OR_RETURN(int descriptor, driver.exportWindow(*windows[own.rank]));
     descriptors.emplace_back(descriptor);
   }
   // Sends first, then takes: what is sent waits in the sockets, so no order of the processes is wrong.
+  connections.resize(group.processes);
   for (uint32_t process = 0; process < group.processes; ++process) {
     if (process == group.process)
       continue;
-    ILK_ASSIGN_OR_RETURN(FileDescriptor to, connectTo(records[process].value("socket", ""), deadline));
-    ILK_RETURN_IF_ERROR(sendDescriptors(to, std::to_string(group.process), descriptors));
-    connections.push_back(std::move(to));
+    Status sent = [&]() -> Status {
+      // All listened before they gave their names: one that no longer does has ended.
+      ILK_ASSIGN_OR_RETURN(connections[process], connectTo(records[process].value("socket", ""), Deadline(0)));
+      return sendDescriptors(connections[process], std::to_string(group.process), descriptors);
+    }();
+    if (!sent)
+      return tl::unexpected(about(process, std::move(sent).error()));
   }
-  uint64_t bytes = records[group.process]["bytes"].get<uint64_t>();
-  for (uint32_t left = group.processes - 1; left; --left) {
-    ILK_ASSIGN_OR_RETURN(FileDescriptor from, acceptOne(listener, deadline));
-    ILK_ASSIGN_OR_RETURN(ReceivedDescriptors received, receiveDescriptors(from, deadline));
-    size_t process = std::strtoul(received.message.c_str(), nullptr, 10);
-    if (process >= records.size() || records[process]["ranks"].size() != received.descriptors.size())
-      return makeError(Code::device, fmt::format("expected a window for each rank of a process, got {} from '{}'",
-                                                 received.descriptors.size(), received.message));
-    for (size_t i = 0; i < received.descriptors.size(); ++i) {
-      std::optional<WindowId> &window = windows[records[process]["ranks"][i].get<uint32_t>()];
-      if (window)
-        return makeError(Code::device, fmt::format("expected the windows of process {} once, got them again", process));
-      ILK_ASSIGN_OR_RETURN(window, driver.importWindow(received.descriptors[i].get(), bytes));
-    }
-  }
-  return {};
+  return takeWindows(driver, group, records, listener, connections, windows);
 }
 } // namespace
 

@@ -1,6 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
 // The ready-made bootstrap: everybody gets what everybody gave, and nobody waits for one who is gone.
+#include "runtime/Memory/UnixSocket.h"
 #include "tests/unit/memory/Group.h"
 
 #include <gmock/gmock.h>
@@ -88,6 +89,19 @@ TEST(Rendezvous, WhoeverIsAloneIsToldInTime) {
     ASSERT_FALSE(alone);
     EXPECT_EQ(alone.error().code, Code::timeout) << alone.error().message;
   }
+}
+
+// It has connected and is gone before it has said its number.
+TEST(Rendezvous, WhoeverEndsOnTheWayIsNamed) {
+  std::string path = test::rendezvousPath();
+  Result<Allgather> met = makeError(Code::internal, "not met");
+  std::thread hub([&] { met = meet({path, 0, 3, 2000}); });
+  auto connection = connectTo(path, Deadline(2000));
+  EXPECT_TRUE(connection) << connection.error().message;
+  *connection = FileDescriptor();
+  hub.join();
+  ASSERT_FALSE(met);
+  EXPECT_THAT(met.error().message, HasSubstr("process 1 and process 2 did not come"));
 }
 
 TEST(Rendezvous, WhatCannotBeIsRefused) {

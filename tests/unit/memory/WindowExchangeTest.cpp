@@ -7,6 +7,7 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <mutex>
 
 using namespace interlock;
@@ -157,6 +158,30 @@ TEST(WindowExchange, AProcessThatDiesMeanwhileIsAnErrorInTheOthers) {
     ASSERT_FALSE(arena);
     EXPECT_THAT(arena.error().message, HasSubstr("process 1"));
   });
+}
+
+// It has given its socket's name and is gone before it has handed over anything: before the others have come to its
+// socket, or after. They do not wait for their time limit, and both say whom they miss.
+TEST(WindowExchange, AProcessThatDiesBeforeItHandsOverIsNamedAtOnce) {
+  for (auto wait : {std::chrono::milliseconds(0), std::chrono::milliseconds(200)}) {
+    auto begin = std::chrono::steady_clock::now();
+    inGroup(3, [&](Member &member) {
+      own(member, 3);
+      if (member.group.process == 1)
+        member.group.allgather = [&, real = std::move(member.group.allgather)](std::string_view mine) {
+          EXPECT_TRUE(real(mine));
+          std::this_thread::sleep_for(wait);
+          return makeError(Code::internal, "killed");
+        };
+      auto arena = SymmetricArena::create(*member.driver, layerOf(3), member.group);
+      member.group.allgather = nullptr; // as the end of a process closes it
+      ASSERT_FALSE(arena);
+      if (member.group.process != 1) {
+        EXPECT_THAT(arena.error().message, HasSubstr("process 1"));
+      }
+    });
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  }
 }
 
 TEST(WindowExchange, AnAllgatherThatIsNoneIsRefused) {
