@@ -127,8 +127,7 @@ Result<FileDescriptor> connectTo(const std::string &name, const Deadline &deadli
     if (!early)
       return failed(fmt::format("to connect to {}", name));
     if (deadline.over())
-      return makeError(Code::timeout,
-                       fmt::format("expected a process of the group to listen at {}, none did in time", name));
+      return makeError(Code::timeout, fmt::format("expected a process of the group to listen at {}, none did", name));
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
 }

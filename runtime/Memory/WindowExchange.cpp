@@ -94,29 +94,66 @@ Result<std::string> freshSocketName() {
   return fmt::format("@interlock-{:016x}{:016x}", random[0], random[1]);
 }
 
-/// One process's windows, by a connection that it made. Returns the process.
-Result<uint32_t> takeFrom(const FileDescriptor &connection, Driver &driver, const std::vector<json> &records,
-                          uint64_t bytes, const Deadline &deadline, Windows &windows) {
-  ILK_ASSIGN_OR_RETURN(ReceivedDescriptors received, receiveDescriptors(connection, deadline));
-  size_t process = std::strtoul(received.message.c_str(), nullptr, 10);
-  if (process >= records.size() || records[process]["ranks"].size() != received.descriptors.size())
-    return makeError(Code::device, fmt::format("expected a window for each rank of a process, got {} from '{}'",
-                                               received.descriptors.size(), received.message));
-  for (size_t i = 0; i < received.descriptors.size(); ++i) {
-    std::optional<WindowId> &window = windows[records[process]["ranks"][i].get<uint32_t>()];
-    if (window)
-      return makeError(Code::device, fmt::format("expected the windows of process {} once, got them again", process));
-    ILK_ASSIGN_OR_RETURN(window, driver.importWindow(received.descriptors[i].get(), bytes));
+/// One process's part in the exchange.
+class Exchange {
+public:
+  Exchange(Driver &driver, const ProcessGroup &group, uint64_t bytes, Windows &windows)
+      : driver(driver), group(group), bytes(bytes), windows(windows), connections(group.processes) {}
+  /// What can fail by this process alone; a socket's name for the others. Before they know it nobody waits for this
+  /// one.
+  Result<std::string> prepare();
+  /// Sends first, then takes: what is sent waits in the sockets, so no order of the processes is wrong. Connections
+  /// stay open as long as the object, for their end is the sign that a process is gone.
+  Status handOver(const std::vector<json> &records);
+
+private:
+  Status sendTo(const std::string &socket, FileDescriptor &connection) const;
+  Status takeAll(const std::vector<json> &records);
+  Result<uint32_t> takeOne(const FileDescriptor &from, const std::vector<json> &records, const Deadline &deadline);
+
+  Driver &driver;
+  const ProcessGroup &group;
+  uint64_t bytes;
+  Windows &windows;
+  std::vector<FileDescriptor> exported;    ///< this process's windows, in the order of group.own
+  FileDescriptor listener;                 ///< where the others bring theirs
+  std::vector<FileDescriptor> connections; ///< to each of the others; nothing comes on them but their end
+};
+
+Result<std::string> Exchange::prepare() {
+  for (const OwnRank &own : group.own) {
+    ILK_ASSIGN_OR_RETURN(int descriptor, driver.exportWindow(*windows[own.rank]));
+    exported.emplace_back(descriptor);
   }
-  return uint32_t(process);
+  ILK_ASSIGN_OR_RETURN(std::string name, freshSocketName());
+  ILK_ASSIGN_OR_RETURN(listener, listenAt(name, group.processes));
+  return name;
 }
 
-/// The windows of all others, in any order. `connections` has one to each of them, on which nothing comes but its end:
-/// one that has ended before its windows came is not waited for.
-Status takeWindows(Driver &driver, const ProcessGroup &group, const std::vector<json> &records,
-                   const FileDescriptor &listener, const std::vector<FileDescriptor> &connections, Windows &windows) {
+Status Exchange::handOver(const std::vector<json> &records) {
+  Status handed;
+  for (uint32_t process = 0; process < group.processes && handed; ++process)
+    if (process != group.process) {
+      handed = sendTo(records[process].value("socket", ""), connections[process]);
+      if (!handed)
+        handed = tl::unexpected(about(process, std::move(handed).error()));
+    }
+  if (handed)
+    handed = takeAll(records);
+  if (!handed)
+    listener = FileDescriptor(); // so that nobody waits for what this process will not send
+  return handed;
+}
+
+Status Exchange::sendTo(const std::string &socket, FileDescriptor &connection) const {
+  // All listened before they gave their names, so one that no longer does is gone.
+  ILK_ASSIGN_OR_RETURN(connection, connectTo(socket, Deadline(0)));
+  return sendDescriptors(connection, std::to_string(group.process), exported);
+}
+
+/// The windows of all others, in any order.
+Status Exchange::takeAll(const std::vector<json> &records) {
   Deadline deadline(handOverMs);
-  uint64_t bytes = records[group.process]["bytes"].get<uint64_t>();
   std::set<uint32_t> awaited;
   for (uint32_t process = 0; process < group.processes; ++process)
     if (process != group.process)
@@ -128,9 +165,9 @@ Status takeWindows(Driver &driver, const ProcessGroup &group, const std::vector<
     Status taken = [&]() -> Status {
       ILK_ASSIGN_OR_RETURN(size_t ready, firstReady(sockets, deadline));
       if (ready > 0)
-        return makeError(Code::device, "a process of the group has ended");
+        return makeError(Code::device, "a process of the group has ended or given up");
       ILK_ASSIGN_OR_RETURN(FileDescriptor from, acceptOne(listener, deadline));
-      ILK_ASSIGN_OR_RETURN(uint32_t process, takeFrom(from, driver, records, bytes, deadline, windows));
+      ILK_ASSIGN_OR_RETURN(uint32_t process, takeOne(from, records, deadline));
       awaited.erase(process);
       return {};
     }();
@@ -141,28 +178,21 @@ Status takeWindows(Driver &driver, const ProcessGroup &group, const std::vector<
   return {};
 }
 
-/// Each process's windows to every other.
-Status handOver(Driver &driver, const ProcessGroup &group, const std::vector<json> &records,
-                const FileDescriptor &listener, Windows &windows, std::vector<FileDescriptor> &connections) {
-  std::vector<FileDescriptor> descriptors;
-  for (const OwnRank &own : group.own) {
-    ILK_ASSIGN_OR_RETURN(int descriptor, driver.exportWindow(*windows[own.rank]));
-    descriptors.emplace_back(descriptor);
+/// The windows of one process, by the connection that it made. Returns its number.
+Result<uint32_t> Exchange::takeOne(const FileDescriptor &from, const std::vector<json> &records,
+                                   const Deadline &deadline) {
+  ILK_ASSIGN_OR_RETURN(ReceivedDescriptors received, receiveDescriptors(from, deadline));
+  size_t process = std::strtoul(received.message.c_str(), nullptr, 10);
+  if (process >= records.size() || records[process]["ranks"].size() != received.descriptors.size())
+    return makeError(Code::device, fmt::format("expected a window for each rank of a process, got {} from '{}'",
+                                               received.descriptors.size(), received.message));
+  for (size_t i = 0; i < received.descriptors.size(); ++i) {
+    std::optional<WindowId> &window = windows[records[process]["ranks"][i].get<uint32_t>()];
+    if (window)
+      return makeError(Code::device, fmt::format("expected the windows of process {} once, got them again", process));
+    ILK_ASSIGN_OR_RETURN(window, driver.importWindow(received.descriptors[i].get(), bytes));
   }
-  // Sends first, then takes: what is sent waits in the sockets, so no order of the processes is wrong.
-  connections.resize(group.processes);
-  for (uint32_t process = 0; process < group.processes; ++process) {
-    if (process == group.process)
-      continue;
-    Status sent = [&]() -> Status {
-      // All listened before they gave their names: one that no longer does has ended.
-      ILK_ASSIGN_OR_RETURN(connections[process], connectTo(records[process].value("socket", ""), Deadline(0)));
-      return sendDescriptors(connections[process], std::to_string(group.process), descriptors);
-    }();
-    if (!sent)
-      return tl::unexpected(about(process, std::move(sent).error()));
-  }
-  return takeWindows(driver, group, records, listener, connections, windows);
+  return uint32_t(process);
 }
 } // namespace
 
@@ -180,8 +210,13 @@ Status agree(const ProcessGroup &group, const Status &mine) {
   if (group.processes <= 1 || !group.allgather)
     return mine;
   auto records = gather(group, recordOf(mine));
+  if (!records && mine)
+    return tl::unexpected(std::move(records).error());
+  // What failed here may come of what broke the group: a process that saw the first one's end ends too.
+  if (!records && mine.error().message.find(records.error().message) == std::string::npos)
+    return makeError(mine.error().code, fmt::format("{}; and then: {}", mine.error().message, records.error().message));
   if (!records)
-    return mine ? Status(tl::unexpected(std::move(records).error())) : mine;
+    return mine;
   return firstFailure(mine, *records);
 }
 
@@ -208,12 +243,11 @@ Status validate(const ProcessGroup &group, const LayerSpec &layer) {
 
 Status exchangeWindows(Driver &driver, const ProcessGroup &group, const LayerSpec &layer, uint64_t bytes,
                        const Status &made, Windows &windows) {
-  FileDescriptor listener;
+  Exchange exchange(driver, group, bytes, windows);
   std::string name;
   Status ready = [&]() -> Status {
     ILK_RETURN_IF_ERROR(made);
-    ILK_ASSIGN_OR_RETURN(name, freshSocketName());
-    ILK_ASSIGN_OR_RETURN(listener, listenAt(name, group.processes));
+    ILK_ASSIGN_OR_RETURN(name, exchange.prepare());
     return {};
   }();
   json mine = recordOf(ready);
@@ -229,10 +263,7 @@ Status exchangeWindows(Driver &driver, const ProcessGroup &group, const LayerSpe
   ILK_RETURN_IF_ERROR(firstFailure(ready, *records));
   ILK_RETURN_IF_ERROR(requireEqual(*records, mine));
   ILK_RETURN_IF_ERROR(ownersOf(*records, layer.ranks));
-  // Connections stay open until everybody has been served: agree() afterwards is the sign.
-  std::vector<FileDescriptor> connections;
-  Status handed = handOver(driver, group, *records, listener, windows, connections);
-  return agree(group, handed);
+  return agree(group, exchange.handOver(*records));
 }
 
 } // namespace interlock

@@ -2,6 +2,7 @@
 //
 // Arenas over several processes: each maps all windows, and what fails in one fails in all.
 #include "runtime/Memory/WindowExchange.h"
+#include "runtime/Driver/ForwardingDriver.h"
 #include "runtime/Memory/SymmetricArena.h"
 #include "tests/unit/memory/Group.h"
 
@@ -126,6 +127,24 @@ TEST(WindowExchange, WhatFailsInOneFailsInAllAndIsNamed) {
     EXPECT_THAT(errors[other], HasSubstr("process 1 of the group could not go on"));
 }
 
+class ExportsNothing final : public ForwardingDriver {
+public:
+  ExportsNothing() : ForwardingDriver(*openEmulator({})) {}
+  Result<int> exportWindow(WindowId) override { return makeError(Code::device, "no more descriptors"); }
+};
+
+TEST(WindowExchange, WindowsThatCannotBeExportedAreAReasonInAll) {
+  auto begin = std::chrono::steady_clock::now();
+  auto errors = errorsOf(3, [](Member &member, LayerSpec &) {
+    if (member.group.process == 1)
+      member.driver = std::make_unique<ExportsNothing>();
+  });
+  EXPECT_EQ(errors[1], "no more descriptors");
+  for (uint32_t other : {0u, 2u})
+    EXPECT_EQ(errors[other], "process 1 of the group could not go on: no more descriptors");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+}
+
 TEST(WindowExchange, LayersThatDifferAreFound) {
   auto errors = errorsOf(3, [](Member &member, LayerSpec &layer) {
     if (member.group.process == 2)
@@ -182,6 +201,28 @@ TEST(WindowExchange, AProcessThatDiesBeforeItHandsOverIsNamedAtOnce) {
     });
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
   }
+}
+
+// Process 2 comes so late that process 0 has given up meanwhile and is not to be reached: it learns who was the first.
+TEST(WindowExchange, WhoComesLateLearnsWhoDiedFirst) {
+  inGroup(3, [&](Member &member) {
+    own(member, 3);
+    member.group.allgather = [&, calls = 0, real = std::move(member.group.allgather)](std::string_view mine) mutable {
+      auto all = real(mine);
+      bool first = ++calls == 1;
+      if (first && member.group.process == 1)
+        all = makeError(Code::internal, "killed");
+      if (first && member.group.process == 2)
+        std::this_thread::sleep_for(std::chrono::milliseconds(500));
+      return all;
+    };
+    auto arena = SymmetricArena::create(*member.driver, layerOf(3), member.group);
+    member.group.allgather = nullptr; // as the end of a process closes it
+    ASSERT_FALSE(arena);
+    if (member.group.process != 1) {
+      EXPECT_THAT(arena.error().message, HasSubstr("process 1"));
+    }
+  });
 }
 
 TEST(WindowExchange, AnAllgatherThatIsNoneIsRefused) {
