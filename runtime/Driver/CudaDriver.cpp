@@ -4,6 +4,7 @@
 #include "interlock/device.hpp"
 
 #include "interlock/spec.hpp"
+#include "runtime/Driver/BesideCaptures.h"
 #include "runtime/Driver/CudaApi.h"
 #include "runtime/Driver/HandleTable.h"
 #include "runtime/Driver/MappedWindows.h"
@@ -517,9 +518,12 @@ private:
 
 Result<std::unique_ptr<Driver>> openCuda(const ModuleLimits &modules) {
   ILK_ASSIGN_OR_RETURN(std::unique_ptr<const Api> api, Api::load());
+  ExchangeCaptureMode exchange = api->exchangeCaptureMode;
+  RelaxedCaptures relaxed(exchange);
   auto driver = std::make_unique<CudaDriver>(std::move(api));
   ILK_RETURN_IF_ERROR(driver->open());
-  return std::unique_ptr<Driver>(std::make_unique<ModuleCache>(std::move(driver), modules));
+  auto beside = std::make_unique<BesideCaptures>(std::move(driver), exchange);
+  return std::unique_ptr<Driver>(std::make_unique<ModuleCache>(std::move(beside), modules));
 }
 
 } // namespace interlock

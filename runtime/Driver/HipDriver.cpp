@@ -4,6 +4,7 @@
 #include "interlock/device.hpp"
 
 #include "interlock/spec.hpp"
+#include "runtime/Driver/BesideCaptures.h"
 #include "runtime/Driver/CodeObject.h"
 #include "runtime/Driver/HandleTable.h"
 #include "runtime/Driver/HipApi.h"
@@ -459,9 +460,12 @@ private:
 Result<std::unique_ptr<Driver>> openHip(const HipOptions &options) {
   ILK_ASSIGN_OR_RETURN(std::unique_ptr<Api> api, Api::load());
   api->cachedWindows = options.cachedWindows;
+  ExchangeCaptureMode exchange = api->exchangeCaptureMode;
+  RelaxedCaptures relaxed(exchange);
   auto driver = std::make_unique<HipDriver>(std::move(api));
   ILK_RETURN_IF_ERROR(driver->open());
-  return std::unique_ptr<Driver>(std::make_unique<ModuleCache>(std::move(driver), options.modules));
+  auto beside = std::make_unique<BesideCaptures>(std::move(driver), exchange);
+  return std::unique_ptr<Driver>(std::make_unique<ModuleCache>(std::move(beside), options.modules));
 }
 
 } // namespace interlock

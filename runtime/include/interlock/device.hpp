@@ -80,7 +80,8 @@ public:
   /// Maps windows in this order, without gaps, for all devices; the address of the first one. What a call or an
   /// instruction accesses at once must lie in one window.
   virtual Result<DeviceAddress> mapWindows(std::span<const WindowId> windows) = 0;
-  /// Waits for what is running on any device, then takes the whole mapping away.
+  /// Waits for what is running on any device, then takes the whole mapping away. That wait ends captures that are under
+  /// way on those devices, whoever began them (as cuCtxSynchronize and hipDeviceSynchronize do).
   virtual Status unmapWindows(DeviceAddress address) = 0;
 
   virtual Result<StreamId> createStream(uint32_t device) = 0;

@@ -314,7 +314,7 @@ typedef struct ilk_group {
 ILK_API ilk_status ilk_operation_create_in_group(ilk_driver *driver, ilk_cache *cache, const ilk_layer *layer,
                                                  const ilk_group *group, const ilk_operation_options *options,
                                                  ilk_operation **operation);
-/** What was launched must have run. */
+/** What was launched must have run. Waits for the operation's devices, which ends captures that are under way there. */
 ILK_API void ilk_operation_destroy(ilk_operation *operation);
 /** Where a rank runs; UINT32_MAX where another process runs it. */
 ILK_API ilk_status ilk_operation_device(const ilk_operation *operation, uint32_t rank, uint32_t *device);

@@ -122,7 +122,9 @@ private:
 /// The ranks of one expert-parallel group that this process runs, be it all of them. Every rank must make the same
 /// sequence of calls. Calls for different ranks may come from different threads; calls for one rank may not overlap.
 /// Nothing here waits, except `create`, `result` and the destructor; kernels run in the order of the stream that is
-/// given. Operations of a group may be destroyed in any order; a process that is gone is a lost peer to the others.
+/// given. A step can be captured, and an operation created while some stream captures; destroying one waits for its
+/// devices, which ends captures there. Operations of a group may be destroyed in any order; a process that is gone is a
+/// lost peer to the others.
 class Operation {
 public:
   /// All ranks in this process; rank r runs on device r % deviceCount. Gets the kernels from `cache`, loads them, and

@@ -3,6 +3,7 @@
 // What the CUDA driver is asked, and what its refusals become, with a stand-in for it. A program of its own: the
 // stand-in hides a real driver.
 #include "interlock/device.hpp"
+#include "tests/unit/driver/BesideACapture.h"
 #include "tests/unit/driver/FakeCuda.h"
 
 #include <gmock/gmock.h>
@@ -210,6 +211,20 @@ TEST_F(CudaCalls, ContextsArePushedAndPopped) {
   EXPECT_EQ(fake().objects, 0) << "everything that was made is destroyed";
   driver.reset();
   EXPECT_EQ(fake().contexts, 0);
+}
+
+// B08: an engine captures on one thread and prepares an operation on another. What this driver does meanwhile leaves
+// the capture as it is, and the thread's own mode too.
+TEST_F(CudaCalls, B08ACaptureElsewhereGoesOn) {
+  fake().capturing = true;
+  fake().threadMode = 1; // as the caller set it
+  open();
+  DeviceAddress windows = test::workBesideACapture(*driver, image, 1 << 21);
+  fake().capturing = false; // what follows waits for the whole device, which no capture outlives
+  EXPECT_TRUE(driver->unmapWindows(windows));
+  driver.reset();
+  EXPECT_EQ(fake().forbidden, 0);
+  EXPECT_EQ(fake().threadMode, 1);
 }
 
 // A21: a module whose kernel may still run is not unloaded, and nothing is beside a capture.

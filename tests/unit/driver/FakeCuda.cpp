@@ -6,6 +6,9 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <set>
+#include <string_view>
+#include <utility>
 
 namespace {
 
@@ -29,7 +32,27 @@ struct Config {
 };
 static_assert(sizeof(Config) == 56);
 
-int answer(const char *call) { return std::strcmp(state.failing, call) == 0 ? state.failure : 0; }
+/// What is captured with its stream, or touches no device: harmless whatever another thread captures.
+const std::set<std::string_view> harmless = {"cuInit",
+                                             "cuMemcpyHtoDAsync_v2",
+                                             "cuMemcpyDtoHAsync_v2",
+                                             "cuMemcpyAsync",
+                                             "cuMemsetD8Async",
+                                             "cuFuncGetParamInfo",
+                                             "cuStreamBeginCapture_v2",
+                                             "cuLaunchKernelEx",
+                                             "cuGraphLaunch",
+                                             "cuEventCreate",
+                                             "cuEventRecord"};
+
+int answer(const char *call) {
+  bool relaxed = state.threadMode == 2 && std::strcmp(call, "cuCtxSynchronize") != 0; // CU_STREAM_CAPTURE_MODE_RELAXED
+  if (state.capturing && !relaxed && !harmless.count(call)) {
+    ++state.forbidden;
+    return 900; // CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+  }
+  return std::strcmp(state.failing, call) == 0 ? state.failure : 0;
+}
 
 /// For calls that need a current context.
 int inContext(const char *call) {
@@ -83,9 +106,9 @@ CUDA int cuDeviceCanAccessPeer(int *can, int, int) { return *can = state.peers, 
 CUDA int cuDevicePrimaryCtxRetain(void **context, int device) {
   *context = reinterpret_cast<void *>(uintptr_t(device));
   ++state.contexts;
-  return 0;
+  return answer("cuDevicePrimaryCtxRetain");
 }
-CUDA int cuDevicePrimaryCtxRelease_v2(int) { return --state.contexts, 0; }
+CUDA int cuDevicePrimaryCtxRelease_v2(int) { return --state.contexts, answer("cuDevicePrimaryCtxRelease_v2"); }
 CUDA int cuCtxPushCurrent_v2(void *) { return ++state.depth, 0; }
 CUDA int cuCtxPopCurrent_v2(void **) { return --state.depth, 0; }
 CUDA int cuCtxEnablePeerAccess(void *, unsigned) {
@@ -129,7 +152,7 @@ CUDA int cuMemCreate(unsigned long long *handle, size_t size, const MemoryProper
   state.windows += result == 0;
   return result;
 }
-CUDA int cuMemRelease(unsigned long long) { return --state.windows, 0; }
+CUDA int cuMemRelease(unsigned long long) { return --state.windows, answer("cuMemRelease"); }
 CUDA int cuMemExportToShareableHandle(void *descriptor, unsigned long long handle, int type, unsigned long long) {
   *static_cast<int *>(descriptor) = int(handle >> 16);
   return type == 1 ? answer("cuMemExportToShareableHandle") : 1; // CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
@@ -146,14 +169,14 @@ CUDA int cuMemAddressReserve(uint64_t *address, size_t, size_t, uint64_t, unsign
   state.ranges += result == 0;
   return result;
 }
-CUDA int cuMemAddressFree(uint64_t, size_t) { return --state.ranges, 0; }
+CUDA int cuMemAddressFree(uint64_t, size_t) { return --state.ranges, answer("cuMemAddressFree"); }
 CUDA int cuMemMap(uint64_t, size_t size, size_t offset, unsigned long long handle, unsigned long long) {
   int result = size == handle && offset == 0 ? answer("cuMemMap") : 1;
   if (result == 0 && ++state.mappings == state.failingMapping)
     return --state.mappings, 2;
   return result;
 }
-CUDA int cuMemUnmap(uint64_t, size_t) { return --state.mappings, 0; }
+CUDA int cuMemUnmap(uint64_t, size_t) { return --state.mappings, answer("cuMemUnmap"); }
 CUDA int cuMemSetAccess(uint64_t, size_t size, const MemoryAccess *access, size_t count) {
   state.devicesWithAccess = 0;
   state.accessBytes = size;
@@ -192,6 +215,7 @@ CUDA int cuStreamBeginCapture_v2(void *, int mode) {
   return inContext("cuStreamBeginCapture_v2");
 }
 CUDA int cuStreamEndCapture(void *, void **graph) { return make("cuStreamEndCapture", graph); }
+CUDA int cuThreadExchangeStreamCaptureMode(int *mode) { return std::swap(*mode, state.threadMode), 0; }
 CUDA int cuModuleLoadDataEx(void **module, const void *, unsigned count, int *options, void **values) {
   int result = make("cuModuleLoadDataEx", module);
   // CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES

@@ -15,6 +15,7 @@ struct FakeCudaState {
   int ctasPerMultiprocessor = 4, clustersAtOnce = 40;
   const char *jitLog = "";                       ///< what the assembler says when loading fails
   int virtualMemory = 1, exportsDescriptors = 1; ///< what every device says of itself
+  bool capturing = false;                        ///< another thread captures a stream, in the default mode
   // Seen.
   int contexts = 0;  ///< retained and not yet released
   int depth = 0;     ///< contexts pushed and not yet popped
@@ -29,6 +30,8 @@ struct FakeCudaState {
   unsigned streamFlags = 0;
   int streamPriority = 0; ///< of the last stream that was given one
   int captureMode = -1;
+  int threadMode = 0;                        ///< CUstreamCaptureMode of the calling thread
+  int forbidden = 0;                         ///< calls that ended the other thread's capture
   int windows = 0, ranges = 0, mappings = 0; ///< of virtual memory management: alive
   int windowDevice = -1, handleTypes = -1;   ///< of the last window
   int devicesWithAccess = 0;                 ///< to the last range that got any

@@ -17,6 +17,7 @@ struct FakeHipState {
   int failingMapping = 0;        ///< the hipMemMap that fails, counting those that are alive from 1
   int ctasPerMultiprocessor = 3; ///< that fit
   bool busy = false;             ///< whether streams are still running
+  bool capturing = false;        ///< another thread captures a stream, in the default mode
   // Seen.
   std::vector<std::string> calls;            ///< every call, in order
   std::vector<std::string> violations;       ///< of what HIP's documentation asks of a caller
@@ -31,4 +32,5 @@ struct FakeHipState {
   uint64_t occupancyShared = 0;
   uint64_t paramBytes = 0, firstParam = 0;
   int copyKind = -1, captureMode = -1;
+  int threadMode = 0; ///< hipStreamCaptureMode of the calling thread
 };

@@ -3,6 +3,7 @@
 // What the HIP runtime is asked, in which order, and what its refusals become, with a stand-in for it. A program of its
 // own: the stand-in hides a real runtime.
 #include "interlock/device.hpp"
+#include "tests/unit/driver/BesideACapture.h"
 #include "tests/unit/driver/FakeHip.h"
 
 #include <gmock/gmock.h>
@@ -194,7 +195,6 @@ TEST_F(HipCalls, EverythingThatIsMadeIsDestroyed) {
   EXPECT_TRUE(driver->beginCapture(stream));
   EXPECT_EQ(fake().captureMode, 1); // hipStreamCaptureModeThreadLocal
   EXPECT_TRUE(driver->launch(stream, kernel, {}, std::as_bytes(std::span(params))));
-  fake().busy = false; // it was captured, and did not run
   auto graph = driver->endCapture(stream);
   ASSERT_TRUE(graph);
   EXPECT_TRUE(driver->launchGraph(stream, *graph));
@@ -208,6 +208,20 @@ TEST_F(HipCalls, EverythingThatIsMadeIsDestroyed) {
                         driver->unload(kernel), driver->release(*at), driver->destroyStream(stream)})
     EXPECT_TRUE(status);
   EXPECT_EQ(fake().objects, 0);
+}
+
+// B08: an engine captures on one thread and prepares an operation on another. What this driver does meanwhile leaves
+// the capture as it is, and the thread's own mode too.
+TEST_F(HipCalls, B08ACaptureElsewhereGoesOn) {
+  fake().capturing = true;
+  fake().threadMode = 1; // as the caller set it
+  open();
+  DeviceAddress windows = test::workBesideACapture(*driver, image, 1 << 12);
+  fake().capturing = false; // what follows waits for the whole device, which no capture outlives
+  EXPECT_TRUE(driver->unmapWindows(windows));
+  driver.reset();
+  EXPECT_THAT(fake().violations, IsEmpty());
+  EXPECT_EQ(fake().threadMode, 1);
 }
 
 // The order of what goes with the driver: nothing is taken away under a kernel that runs.
