@@ -2,6 +2,7 @@
 #include "compiler/Transforms/StageModule.h"
 
 #include "dialects/EP/EP.h"
+#include "dialects/EP/StageSpec.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -26,27 +27,6 @@ Type elementType(OpBuilder &builder, DType dtype) {
     return builder.getType<Float8E5M2Type>();
   }
   return {};
-}
-
-FailureOr<DType> dtypeOf(Operation *stage, StringRef attribute) {
-  if (auto type = stage->getAttrOfType<TypeAttr>(attribute)) {
-    Type element = type.getValue();
-    if (element.isF32())
-      return DType::f32;
-    if (element.isF16())
-      return DType::f16;
-    if (element.isBF16())
-      return DType::bf16;
-    if (isa<Float8E4M3FNType>(element))
-      return DType::f8e4m3fn;
-    if (isa<Float8E4M3FNUZType>(element))
-      return DType::f8e4m3fnuz;
-    if (isa<Float8E5M2Type>(element))
-      return DType::f8e5m2;
-  }
-  return stage->emitError() << "expected `" << attribute
-                            << "` to be f32, f16, bf16, f8E4M3FN, f8E4M3FNUZ or f8E5M2, got "
-                            << stage->getAttr(attribute);
 }
 
 } // namespace
@@ -126,7 +106,7 @@ OwningOpRef<ModuleOp> buildStageModule(MLIRContext &context, const KernelSpec &s
   context.loadDialect<ep::EPDialect>();
   OpBuilder builder(&context);
   OwningOpRef<ModuleOp> module = ModuleOp::create(builder.getUnknownLoc());
-  (*module)->setAttr(targetAttrName, builder.getStringAttr(spec.target));
+  (*module)->setAttr(ep::targetAttrName, builder.getStringAttr(spec.target));
   builder.setInsertionPointToEnd(module->getBody());
   (!isLocal(spec.kernel)        ? buildTransportStage
    : worksOnGroups(spec.kernel) ? buildLocalStage
@@ -136,9 +116,9 @@ OwningOpRef<ModuleOp> buildStageModule(MLIRContext &context, const KernelSpec &s
 
 FailureOr<TargetInfo> targetOf(Operation *op) {
   auto module = isa<ModuleOp>(op) ? cast<ModuleOp>(op) : op->getParentOfType<ModuleOp>();
-  auto name = module ? module->getAttrOfType<StringAttr>(targetAttrName) : StringAttr();
+  auto name = module ? module->getAttrOfType<StringAttr>(ep::targetAttrName) : StringAttr();
   if (!name)
-    return op->emitError() << "expected the module to name its chip by `" << targetAttrName
+    return op->emitError() << "expected the module to name its chip by `" << ep::targetAttrName
                            << " = \"sm_90a\"`, got none";
   Result<TargetInfo> target = findTarget(std::string_view(name.getValue()));
   if (!target)
@@ -146,80 +126,14 @@ FailureOr<TargetInfo> targetOf(Operation *op) {
   return *target;
 }
 
-static FailureOr<KernelSpec> specOfLocalStage(Operation *stage) {
-  FailureOr<TargetInfo> target = targetOf(stage);
-  FailureOr<DType> dtype = dtypeOf(stage, "dtype");
-  if (failed(target) || failed(dtype))
-    return failure();
-  auto number = [&](StringRef name) {
-    return static_cast<uint32_t>(stage->getAttrOfType<IntegerAttr>(name).getValue().getZExtValue());
-  };
-  KernelKind kind = isa<ep::CombinePrologueOp>(stage) ? KernelKind::combinePrologue : KernelKind::dispatchEpilogue;
-  KernelSpec spec = localKernel(kind, number("topk"), number("hidden"), *dtype, target->name);
-  spec.stages = number("stages");
-  spec.blockThreads = number("block_threads");
-  spec.programmatic = stage->getAttrOfType<BoolAttr>("programmatic").getValue();
-  if (Status valid = validate(spec); !valid)
-    return stage->emitError() << valid.error().message;
-  return spec;
-}
-
-static FailureOr<KernelSpec> specOfPackStage(ep::PackExpertsOp stage) {
-  FailureOr<TargetInfo> target = targetOf(stage);
-  FailureOr<DType> dtype = dtypeOf(stage, "dtype");
-  if (failed(target) || failed(dtype))
-    return failure();
-  LayerSpec layer;
-  layer.ranks = stage.getRanks();
-  layer.experts = stage.getExperts();
-  layer.topk = stage.getTopk();
-  layer.hidden = stage.getHidden();
-  layer.dtype = *dtype;
-  layer.scaleBytes = stage.getScaleBytes();
-  layer.maxTokens = stage.getRowsPerSource();
-  KernelSpec spec = packKernel(layer, target->name);
-  spec.blockThreads = stage.getBlockThreads();
-  if (Status valid = validate(spec); !valid)
-    return stage.emitError() << valid.error().message;
-  return spec;
-}
-
 FailureOr<KernelSpec> specOfStage(Operation *stage) {
-  if (isa<ep::DispatchEpilogueOp, ep::CombinePrologueOp>(stage))
-    return specOfLocalStage(stage);
-  if (auto pack = dyn_cast<ep::PackExpertsOp>(stage))
-    return specOfPackStage(pack);
-  KernelSpec spec;
   FailureOr<TargetInfo> target = targetOf(stage);
-  FailureOr<DType> dtype = dtypeOf(stage, "dtype"), combineDType = dtypeOf(stage, "combine_dtype");
-  if (failed(target) || failed(dtype) || failed(combineDType))
+  if (failed(target))
     return failure();
-  auto number = [&](StringRef name) {
-    return static_cast<uint32_t>(stage->getAttrOfType<IntegerAttr>(name).getValue().getZExtValue());
-  };
-  spec.kernel = isa<ep::CombineOp>(stage) ? KernelKind::combine : KernelKind::dispatch;
-  spec.target = std::string(target->name);
-  LayerSpec &layer = spec.layer;
-  layer.ranks = number("ranks");
-  layer.experts = number("experts");
-  layer.topk = number("topk");
-  layer.hidden = number("hidden");
-  layer.dtype = *dtype;
-  layer.combineDType = *combineDType;
-  layer.scaleBytes = number("scale_bytes");
-  layer.maxTokens = number("max_tokens");
-  layer.capacity = number("capacity");
-  layer.expertRows = stage->getAttrOfType<BoolAttr>("expert_rows").getValue();
-  layer.ownInPlace = stage->hasAttr("own_in_place");
-  spec.schedule = Schedule(stage->getAttrOfType<ep::ScheduleAttr>("schedule").getValue());
-  spec.cluster = number("cluster");
-  spec.blockThreads = number("block_threads");
-  spec.tileTokens = number("tile_tokens");
-  Result<WaitStrategy> wait = parseWaitStrategy(std::string_view(stage->getAttrOfType<StringAttr>("wait").getValue()));
-  if (!wait)
-    return stage->emitError() << wait.error().message;
-  spec.wait = *wait;
-  if (Status valid = validate(spec); !valid)
+  FailureOr<KernelSpec> spec = ep::readStage(stage, target->name);
+  if (failed(spec))
+    return failure();
+  if (Status valid = validate(*spec); !valid)
     return stage->emitError() << valid.error().message;
   return spec;
 }

@@ -10,8 +10,6 @@
 
 namespace interlock {
 
-/// The attribute of a module that names the chip it is for: `ep.target = "sm_90a"`.
-inline constexpr llvm::StringLiteral targetAttrName = "ep.target";
 /// The symbol that a stage made from a spec gets, and thus the kernel's entry: `ep_dispatch`, `ep_combine`, …
 std::string entryName(KernelKind kind);
 

@@ -3,8 +3,7 @@
 // What can be said of an ep operation by looking at it alone. A stage's fields are judged by the very rules that a
 // KernelSpec is judged by, so that a module written by hand and a spec are refused in the same words.
 #include "dialects/EP/EP.h"
-
-#include "interlock/spec.hpp"
+#include "dialects/EP/StageSpec.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -14,99 +13,23 @@ using namespace interlock::ep;
 
 namespace {
 
-LogicalResult readDType(Operation *op, StringRef field, Type type, DType &dtype) {
-  if (type.isF32())
-    dtype = DType::f32;
-  else if (type.isF16())
-    dtype = DType::f16;
-  else if (type.isBF16())
-    dtype = DType::bf16;
-  else if (isa<Float8E4M3FNType>(type))
-    dtype = DType::f8e4m3fn;
-  else if (isa<Float8E4M3FNUZType>(type))
-    dtype = DType::f8e4m3fnuz;
-  else if (isa<Float8E5M2Type>(type))
-    dtype = DType::f8e5m2;
-  else
-    return op->emitOpError() << "expected " << field << " to be f32, f16, bf16, f8E4M3FN, f8E4M3FNUZ or f8E5M2, got "
-                             << type;
-  return success();
-}
-
-/// The kernel, where the module names its chip.
-LogicalResult verifyForChip(Operation *op, llvm::function_ref<KernelSpec(const std::string &)> specFor) {
+/// The layer alone, and the kernel where the module names its chip.
+LogicalResult verifyStage(Operation *op) {
   auto module = op->getParentOfType<ModuleOp>();
   auto target = module ? module->getAttrOfType<StringAttr>(targetAttrName) : StringAttr();
+  FailureOr<KernelSpec> spec = readStage(op, target ? target.getValue() : "");
+  if (failed(spec))
+    return failure();
+  if (Status valid = validate(spec->layer); !valid)
+    return op->emitOpError() << valid.error().message;
   if (!target)
     return success();
-  if (Status valid = validate(specFor(target.str())); !valid) {
+  if (Status valid = validate(*spec); !valid) {
     InFlightDiagnostic error = op->emitOpError() << valid.error().message;
     error.attachNote(module.getLoc()) << "the chip is named here";
     return error;
   }
   return success();
-}
-
-interlock::Schedule scheduleOf(ep::Schedule schedule) {
-  switch (schedule) {
-  case ep::Schedule::grid_stride:
-    return interlock::Schedule::gridStride;
-  case ep::Schedule::claimed:
-    return interlock::Schedule::claimed;
-  case ep::Schedule::clc:
-    return interlock::Schedule::clc;
-  }
-  llvm_unreachable("a schedule is one of these");
-}
-
-/// The layer alone, and the kernel where the module names its chip.
-template <typename StageOp> LogicalResult verifyStage(StageOp op, KernelKind kind) {
-  KernelSpec spec;
-  spec.kernel = kind;
-  LayerSpec &layer = spec.layer;
-  if (failed(readDType(op, "dtype", op.getDtype(), layer.dtype)) ||
-      failed(readDType(op, "combine_dtype", op.getCombineDtype(), layer.combineDType)))
-    return failure();
-  layer.ranks = op.getRanks();
-  layer.experts = op.getExperts();
-  layer.topk = op.getTopk();
-  layer.hidden = op.getHidden();
-  layer.scaleBytes = op.getScaleBytes();
-  layer.maxTokens = op.getMaxTokens();
-  layer.capacity = op.getCapacity();
-  layer.expertRows = op.getExpertRows();
-  layer.ownInPlace = op.getOwnInPlace();
-  if (Status valid = validate(layer); !valid)
-    return op.emitOpError() << valid.error().message;
-
-  Result<WaitStrategy> wait = parseWaitStrategy(std::string_view(op.getWait()));
-  if (!wait)
-    return op.emitOpError() << wait.error().message;
-  return verifyForChip(op, [&](const std::string &target) {
-    spec.target = target;
-    spec.schedule = scheduleOf(op.getSchedule());
-    spec.cluster = op.getCluster();
-    spec.blockThreads = op.getBlockThreads();
-    spec.tileTokens = op.getTileTokens();
-    spec.wait = *wait;
-    return spec;
-  });
-}
-
-template <typename StageOp> LogicalResult verifyLocalStage(StageOp op, KernelKind kind) {
-  DType dtype;
-  if (failed(readDType(op, "dtype", op.getDtype(), dtype)))
-    return failure();
-  KernelSpec spec = localKernel(kind, op.getTopk(), op.getHidden(), dtype);
-  if (Status valid = validate(spec.layer); !valid)
-    return op.emitOpError() << valid.error().message;
-  return verifyForChip(op, [&](const std::string &target) {
-    spec.target = target;
-    spec.stages = op.getStages();
-    spec.blockThreads = op.getBlockThreads();
-    spec.programmatic = op.getProgrammatic();
-    return spec;
-  });
 }
 
 LogicalResult verifyElements(Operation *op, Type vector, Type element) {
@@ -136,33 +59,11 @@ LogicalResult verifyStreaming(Operation *op, bool streaming, Type pointer) {
 
 } // namespace
 
-LogicalResult DispatchOp::verify() { return verifyStage(*this, KernelKind::dispatch); }
-LogicalResult CombineOp::verify() { return verifyStage(*this, KernelKind::combine); }
-LogicalResult DispatchEpilogueOp::verify() { return verifyLocalStage(*this, KernelKind::dispatchEpilogue); }
-LogicalResult CombinePrologueOp::verify() { return verifyLocalStage(*this, KernelKind::combinePrologue); }
-
-LogicalResult PackExpertsOp::verify() {
-  LayerSpec layer;
-  if (failed(readDType(*this, "dtype", getDtype(), layer.dtype)))
-    return failure();
-  layer.ranks = getRanks();
-  layer.experts = getExperts();
-  layer.topk = getTopk();
-  layer.hidden = getHidden();
-  layer.scaleBytes = getScaleBytes();
-  layer.maxTokens = getRowsPerSource();
-  KernelSpec spec;
-  spec.kernel = KernelKind::packExperts;
-  spec.layer = layer;
-  spec.layer.combineDType = byteSize(layer.dtype) > byteSize(DType::bf16) ? layer.dtype : DType::bf16;
-  if (Status valid = validate(spec.layer); !valid)
-    return emitOpError() << valid.error().message;
-  return verifyForChip(*this, [&](const std::string &target) {
-    spec = packKernel(layer, target);
-    spec.blockThreads = getBlockThreads();
-    return spec;
-  });
-}
+LogicalResult DispatchOp::verify() { return verifyStage(*this); }
+LogicalResult CombineOp::verify() { return verifyStage(*this); }
+LogicalResult DispatchEpilogueOp::verify() { return verifyStage(*this); }
+LogicalResult CombinePrologueOp::verify() { return verifyStage(*this); }
+LogicalResult PackExpertsOp::verify() { return verifyStage(*this); }
 
 LogicalResult PacketLoadOp::verify() { return verifyStreaming(*this, getStreaming(), getPointer().getType()); }
 LogicalResult PacketStoreOp::verify() { return verifyStreaming(*this, getStreaming(), getPointer().getType()); }

@@ -1,7 +1,7 @@
 // Copyright the Interlock authors. SPDX-License-Identifier: Apache-2.0
 //
-// A layer over a GPU's driver for processes in which somebody captures a stream: an engine may prepare an operation on one
-// thread while another records a graph.
+// A layer over a GPU's driver for processes in which somebody captures a stream: an engine may prepare an operation on
+// one thread while another records a graph.
 #pragma once
 
 #include "runtime/Driver/ForwardingDriver.h"

@@ -11,7 +11,8 @@
 
 namespace interlock::test {
 
-/// Makes, uses and destroys one of each thing that a driver has, all but a mapping of windows, whose address it returns.
+/// Makes, uses and destroys one of each thing that a driver has, all but a mapping of windows, whose address it
+/// returns.
 inline DeviceAddress workBesideACapture(Driver &driver, const KernelImage &image, size_t windowBytes) {
   auto value = [](auto result) {
     EXPECT_TRUE(result) << result.error().message;
@@ -39,9 +40,9 @@ inline DeviceAddress workBesideACapture(Driver &driver, const KernelImage &image
   EXPECT_TRUE(driver.recordEvent(stream, two));
   EXPECT_TRUE(driver.elapsedNs(one, two));
   EXPECT_TRUE(driver.isIdle(stream));
-  for (const Status &status : {driver.destroyEvent(one), driver.destroyEvent(two), driver.destroyGraph(graph),
-                               driver.destroyWindow(window), driver.destroyWindow(imported), driver.unload(kernel),
-                               driver.release(at), driver.destroyStream(stream)})
+  for (const Status &status :
+       {driver.destroyEvent(one), driver.destroyEvent(two), driver.destroyGraph(graph), driver.destroyWindow(window),
+        driver.destroyWindow(imported), driver.unload(kernel), driver.release(at), driver.destroyStream(stream)})
     EXPECT_TRUE(status);
   return windows;
 }
