@@ -348,8 +348,8 @@ Result<std::unique_ptr<Program>> decode(ptx::Module module, std::string name, co
       return 0;
     program->ownedMemory.push_back(at);
     uint8_t *host = memory.find(at, v.size).host;
-    std::memset(host, 0, v.size);
-    std::memcpy(host, v.initial.data(), std::min<uint64_t>(v.size, v.initial.size()));
+    std::fill_n(host, v.size, uint8_t(0));
+    std::copy_n(v.initial.begin(), std::min<uint64_t>(v.size, v.initial.size()), host);
     return at;
   };
   auto placeVariable = [&](const ptx::Variable &v, DecodedFunction *fn, uint64_t &sharedSize) -> uint64_t {

@@ -315,9 +315,8 @@ Result<void> Machine::launch(StreamId stream, KernelId kernel, const LaunchConfi
   if (s->device != k->program->device)
     return bad(fmt::format("expected a stream of device {}, where the module is loaded, found one of device {}",
                            k->program->device, s->device));
-  LaunchWork work{k->program, k->entry, config, {}, k->kernel};
-  work.params.resize(params.size());
-  std::memcpy(work.params.data(), params.data(), params.size());
+  const auto *bytes = reinterpret_cast<const uint8_t *>(params.data());
+  LaunchWork work{k->program, k->entry, config, {bytes, bytes + params.size()}, k->kernel};
   if (auto ok = impl->engine.checkLaunch(work); !ok)
     return ok;
   return impl->enqueue(stream, std::move(work));

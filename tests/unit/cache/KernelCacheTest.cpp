@@ -247,24 +247,6 @@ TEST_F(Cache, FailuresDriveNothingOut) {
     EXPECT_EQ(cache->get(numbered(i))->outcome, Outcome::memory) << i;
 }
 
-// 1 µs; the best of many batches, because others use this machine too.
-TEST_F(Cache, AHitInMemoryIsQuick) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
-  GTEST_SKIP() << "times are of optimised code without a sanitizer";
-#endif
-  auto cache = KernelCache::open({.compiler = compiler});
-  for (uint32_t i = 0; i < 100; ++i)
-    ASSERT_TRUE(cache->get(numbered(i)));
-  double best = 1e9;
-  for (int batch = 0; batch < 200; ++batch) {
-    auto begin = std::chrono::steady_clock::now();
-    for (uint32_t i = 0; i < 100; ++i)
-      (void)cache->get(numbered(i));
-    best = std::min(best, std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count());
-  }
-  EXPECT_LT(best / 100, 1.0) << "microseconds per lookup";
-}
-
 TEST(DefaultDirectory, FollowsTheBaseDirectories) {
   EXPECT_EQ(defaultCacheDirectory("/x", "/home/u"), "/x/interlock");
   EXPECT_EQ(defaultCacheDirectory("", "/home/u"), "/home/u/.cache/interlock");
