@@ -48,8 +48,8 @@ void runInto(Context &context, Status status) {
 namespace {
 
 Status show(const Context &context, const std::string &what) {
-  ILK_ASSIGN_OR_RETURN(std::vector<CachedEntry> entries, cachedEntries(context));
-  ILK_ASSIGN_OR_RETURN(const CachedEntry *entry, findEntry(entries, what));
+  CacheListing listing = cachedEntries(context);
+  ILK_ASSIGN_OR_RETURN(const CachedEntry *entry, findEntry(listing, what));
   if (!entry)
     return makeError(Code::badInput,
                      fmt::format("expected the start of an entry's name, found none that begins with '{}' in {}: "
@@ -136,12 +136,7 @@ void addCache(CLI::App &app, Context &context) {
   cache->fallthrough();
 
   CLI::App *ls = cache->add_subcommand("ls", "list the entries");
-  ls->callback([&context] {
-    auto entries = cachedEntries(context);
-    if (!entries)
-      return runInto(context, tl::unexpected(entries.error()));
-    listEntries(context, *entries);
-  });
+  ls->callback([&context] { listEntries(context, cachedEntries(context)); });
 
   CLI::App *shown = cache->add_subcommand("show", "show one entry");
   auto what = std::make_shared<std::string>();

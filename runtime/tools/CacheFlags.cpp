@@ -92,25 +92,24 @@ CacheState cacheState(const Context &context) {
   return state;
 }
 
-Result<std::vector<CachedEntry>> cachedEntries(const Context &context) {
-  std::vector<CachedEntry> entries;
+CacheListing cachedEntries(const Context &context) {
+  CacheListing listing;
   forEachEntry(context.cacheDir, [&](const fs::path &file) {
     auto bytes = readFile(file.string());
-    auto manifest = manifestOf(bytes.value_or(""));
-    if (manifest && manifest->contains("source")) {
-      CachedEntry entry{file.filename().string(), file.string(), {}, bytes->size()};
-      entry.source = nlohmann::json::parse(manifest->value("source", std::string()), nullptr, false);
-      entry.spec.target = manifest->value("target", std::string());
-      if (entry.source.is_object())
-        entries.push_back(std::move(entry));
+    if (!bytes)
+      return; // just evicted
+    std::string key = file.filename().string();
+    auto entry = decodeEntry(*bytes, key);
+    if (!entry) {
+      listing.unlisted.push_back({key, file.string(), entry.error().sentence()});
       return;
     }
-    if (!manifest || !manifest->contains("spec") || !(*manifest)["spec"].is_string())
-      return; // damaged, of another version or just evicted: the cache itself will deal with it
-    if (auto spec = parseSpec((*manifest)["spec"].get<std::string>()))
-      entries.push_back({file.filename().string(), file.string(), *spec, bytes->size()});
+    CachedEntry seen{key, file.string(), entry->artifact.spec, bytes->size()};
+    if (!entry->artifact.source.empty())
+      seen.source = nlohmann::json::parse(entry->artifact.source, nullptr, /*allow_exceptions=*/false);
+    listing.entries.push_back(std::move(seen));
   });
-  return entries;
+  return listing;
 }
 
 Result<Artifact> readEntry(const std::string &path) {

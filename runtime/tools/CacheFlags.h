@@ -42,8 +42,18 @@ struct CachedEntry {
   uint64_t bytes = 0;
   nlohmann::json source = {}; ///< what a kernel was made of that was given as source; of the spec its target counts
 };
-/// All readable entries, in the order of their names; an absent folder has none.
-[[nodiscard]] Result<std::vector<CachedEntry>> cachedEntries(const Context &context);
+/// A file in the place of an entry that no lookup finds.
+struct UnlistedFile {
+  std::string key, path;
+  std::string why; ///< another version of Interlock wrote it, or it is damaged
+};
+/// Both in the order of their names.
+struct CacheListing {
+  std::vector<CachedEntry> entries;
+  std::vector<UnlistedFile> unlisted;
+};
+/// Every entry that a lookup could find; an absent folder has none.
+CacheListing cachedEntries(const Context &context);
 /// Reads an entry's file with all its parts, digests checked.
 [[nodiscard]] Result<Artifact> readEntry(const std::string &path);
 /// Whether bytes begin as an entry's file does.

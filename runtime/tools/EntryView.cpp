@@ -22,15 +22,18 @@ nlohmann::json asJson(const CachedEntry &entry) {
           {"spec", canonicalForm(entry.spec)}};
 }
 
-void listEntries(const Context &context, const std::vector<CachedEntry> &entries) {
+void listEntries(const Context &context, const CacheListing &listing) {
   if (context.json) {
     nlohmann::json list = nlohmann::json::array();
-    for (const CachedEntry &entry : entries)
+    for (const CachedEntry &entry : listing.entries)
       list.push_back(asJson(entry));
-    return print({{"directory", cacheState(context).directory}, {"entries", list}});
+    nlohmann::json unlisted = nlohmann::json::array();
+    for (const UnlistedFile &file : listing.unlisted)
+      unlisted.push_back({{"key", file.key}, {"problem", file.why}});
+    return print({{"directory", cacheState(context).directory}, {"entries", list}, {"unlisted", unlisted}});
   }
   std::vector<std::vector<std::string>> rows;
-  for (const CachedEntry &entry : entries) {
+  for (const CachedEntry &entry : listing.entries) {
     if (entry.source.is_object()) {
       rows.push_back({entry.key.substr(0, 16), entry.source.value("entry", std::string()), entry.spec.target, "-", "-",
                       "-", "-", "-", "-", std::to_string(entry.bytes)});
@@ -43,6 +46,9 @@ void listEntries(const Context &context, const std::vector<CachedEntry> &entries
                     std::to_string(entry.bytes)});
   }
   printTable({"entry", "kernel", "target", "ranks", "experts", "top-k", "hidden", "dtype", "tokens", "bytes"}, rows);
+  if (!listing.unlisted.empty())
+    fmt::print("{} more are another version's or damaged: `interlock cache verify` tells which\n",
+               listing.unlisted.size());
 }
 
 Status showEntry(const Context &context, const CachedEntry &entry) {
@@ -81,16 +87,22 @@ Status showArtifact(const Context &context, const CachedEntry &entry, const Arti
   return {};
 }
 
-Result<const CachedEntry *> findEntry(const std::vector<CachedEntry> &entries, const std::string &what) {
+Result<const CachedEntry *> findEntry(const CacheListing &listing, const std::string &what) {
+  auto isMeant = [&](const auto &file) { return file.path == what || file.key.substr(0, what.size()) == what; };
   const CachedEntry *match = nullptr;
-  for (const CachedEntry &entry : entries) {
-    if (entry.path != what && entry.key.substr(0, what.size()) != what)
+  for (const CachedEntry &entry : listing.entries) {
+    if (!isMeant(entry))
       continue;
     if (match)
       return makeError(Code::badInput,
                        fmt::format("expected the start of one entry's name, got '{}' of several", what));
     match = &entry;
   }
+  if (match)
+    return match;
+  for (const UnlistedFile &file : listing.unlisted)
+    if (isMeant(file))
+      return makeError(Code::badInput, fmt::format("expected an entry of use at {}, but {}", file.path, file.why));
   return match;
 }
 

@@ -126,16 +126,16 @@ Status inspect(const Context &context, const InspectFlags &flags) {
     return showKernel(context, flags, kernel);
   }
   const std::string &what = flags.key.empty() ? flags.what : flags.key;
-  ILK_ASSIGN_OR_RETURN(std::vector<CachedEntry> entries, cachedEntries(context));
+  CacheListing listing = cachedEntries(context);
   if (what.empty()) {
     if (flags.wantsParts())
       return makeError(Code::badInput,
                        "expected a kernel to inspect: the start of an entry's name, an entry's file, or "
                        "--kernel with its layer, got none");
-    listEntries(context, entries);
+    listEntries(context, listing);
     return {};
   }
-  ILK_ASSIGN_OR_RETURN(const CachedEntry *match, findEntry(entries, what));
+  ILK_ASSIGN_OR_RETURN(const CachedEntry *match, findEntry(listing, what));
   if (match) {
     ILK_ASSIGN_OR_RETURN(InspectedKernel kernel, readKernel(*match));
     return showKernel(context, flags, kernel);
@@ -144,7 +144,7 @@ Status inspect(const Context &context, const InspectFlags &flags) {
     return makeError(Code::notFound,
                      fmt::format("expected the start of a name in the cache {}, got '{}', which none of "
                                  "its {} entries has",
-                                 context.cacheDir, what, entries.size()));
+                                 context.cacheDir, what, listing.entries.size()));
   return showFile(context, flags);
 }
 } // namespace

@@ -108,15 +108,24 @@ TEST_F(CacheCommand, WhatAnotherVersionWroteIsNotDamaged) {
   nlohmann::json report = json({"verify"});
   EXPECT_EQ(report["problems"].size(), 0u);
   EXPECT_EQ(report["other_versions"], 3);
+  EXPECT_EQ(json({"ls"})["entries"].size(), 15u);
+  EXPECT_EQ(json({"ls"})["unlisted"].size(), 3u);
+  EXPECT_THAT(cache({"ls"}).out, HasSubstr("\n3 more are another version's or damaged: `interlock cache verify` tells "
+                                           "which\n"));
   Outcome shown = runCommand(
       {"inspect", folder + "/cache/entries/" + nameOf(inFormat1(entry)).substr(0, 2) + "/" + nameOf(inFormat1(entry))},
       {"INTERLOCK_CACHE_DIR=" + folder + "/cache"});
   EXPECT_EQ(shown.code, 2);
   EXPECT_THAT(shown.err, testing::AllOf(HasSubstr("written by another version"), testing::Not(HasSubstr("damaged"))));
+  Outcome asked = cache({"show", nameOf(withAnotherFeature(entry)).substr(0, 20)});
+  EXPECT_EQ(asked.code, 2);
+  EXPECT_THAT(asked.err, HasSubstr("written by another version"));
 
   EXPECT_EQ(json({"prune", "--damaged"})["removed"], 0);
   EXPECT_EQ(json({"prune", "--other-versions"})["removed"], 3);
   EXPECT_EQ(cache({"verify"}).out, "15 entries, 0 of them not whole\n");
+  EXPECT_EQ(json({"ls"})["unlisted"].size(), 0u);
+  EXPECT_THAT(cache({"ls"}).out, testing::Not(HasSubstr("more")));
   fs::resize_file(entryFile(), 200);
   EXPECT_EQ(json({"prune", "--other-versions"})["removed"], 0);
   EXPECT_EQ(cache({"verify"}).code, 1);
