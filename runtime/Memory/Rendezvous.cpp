@@ -23,8 +23,9 @@ public:
 
 private:
   Status gatherSpokes();
+  Status joinHub();
   std::vector<uint32_t> absent() const;
-  void tellWhy();
+  void fall(const std::string &why);
   /// At process 0: what all gave, or who is gone. Everybody is told.
   Result<std::vector<std::string>> hub(std::string_view mine);
   Result<std::vector<std::string>> spoke(std::string_view mine);
@@ -38,8 +39,19 @@ Status Star::connect() {
   if (options.processes == 0 || options.process >= options.processes)
     return makeError(Code::badInput,
                      fmt::format("expected a process below {}, got {}", options.processes, options.process));
-  if (options.process == 0)
-    return gatherSpokes();
+  if (options.process == 0) {
+    Status met = gatherSpokes();
+    if (!met)
+      fall(met.error().message);
+    return met;
+  }
+  Status met = joinHub();
+  if (!met && met.error().code != Code::badInput)
+    return tl::unexpected(about(0, std::move(met).error()));
+  return met;
+}
+
+Status Star::joinHub() {
   Deadline deadline(options.timeoutMs);
   ILK_ASSIGN_OR_RETURN(FileDescriptor hub, connectTo(options.path, deadline));
   ILK_RETURN_IF_ERROR(sendMessage(hub, std::to_string(options.process), deadline));
@@ -64,11 +76,14 @@ Status Star::gatherSpokes() {
   for (uint32_t missing = options.processes - 1; missing && met;) {
     met = [&]() -> Status {
       ILK_ASSIGN_OR_RETURN(FileDescriptor one, acceptOne(listener, deadline));
-      ILK_ASSIGN_OR_RETURN(std::string number, receiveMessage(one, deadline));
-      unsigned long process = std::strtoul(number.c_str(), nullptr, 10);
+      auto number = receiveMessage(one, deadline);
+      if (!number && number.error().code == Code::device)
+        return {}; // it has ended on the way: whichever it was, it is missed in the end
+      ILK_RETURN_IF_ERROR(number);
+      unsigned long process = std::strtoul(number->c_str(), nullptr, 10);
       if (process == 0 || process >= options.processes || connections[process - 1])
         return makeError(Code::badInput, fmt::format("expected each process from 1 to {} once, got '{}'",
-                                                     options.processes - 1, number));
+                                                     options.processes - 1, *number));
       connections[process - 1] = std::move(one);
       --missing;
       return {};
@@ -130,25 +145,25 @@ Result<std::vector<std::string>> Star::spoke(std::string_view mine) {
   return all;
 }
 
-/// A last word to those that are still there: whom they have lost.
-void Star::tellWhy() {
+/// Nothing can be exchanged any more: nobody is to wait for this process, and process 0 has a last word to those that
+/// are still there.
+void Star::fall(const std::string &why) {
+  broken = why;
   Deadline deadline(options.timeoutMs);
-  std::vector<uint8_t> encoded = nlohmann::json::to_cbor(nlohmann::json::array({broken}));
+  std::vector<uint8_t> encoded = nlohmann::json::to_cbor(nlohmann::json::array({why}));
   std::string_view bytes(reinterpret_cast<const char *>(encoded.data()), encoded.size());
   for (FileDescriptor &connection : connections)
-    (void)sendMessage(connection, bytes, deadline); // one that is gone needs no word
+    if (options.process == 0 && connection)
+      (void)sendMessage(connection, bytes, deadline); // one that is gone needs no word
+  connections.clear();
 }
 
 Result<std::vector<std::string>> Star::allgather(std::string_view mine) {
   if (!broken.empty())
     return makeError(Code::device, broken);
   auto all = options.process == 0 ? hub(mine) : spoke(mine);
-  if (!all) {
-    broken = all.error().message;
-    if (options.process == 0)
-      tellWhy();
-    connections.clear(); // so that nobody waits for this process
-  }
+  if (!all)
+    fall(all.error().message);
   return all;
 }
 } // namespace

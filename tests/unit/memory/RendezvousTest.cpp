@@ -88,20 +88,38 @@ TEST(Rendezvous, WhoeverIsAloneIsToldInTime) {
     auto alone = meet({test::rendezvousPath(), process, 2, 200});
     ASSERT_FALSE(alone);
     EXPECT_EQ(alone.error().code, Code::timeout) << alone.error().message;
+    EXPECT_THAT(alone.error().message, HasSubstr("process " + std::to_string(1 - process)));
   }
 }
 
-// It has connected and is gone before it has said its number.
+// It has connected and is gone before it has said its number; the others meet, and know who is missing.
 TEST(Rendezvous, WhoeverEndsOnTheWayIsNamed) {
   std::string path = test::rendezvousPath();
   Result<Allgather> met = makeError(Code::internal, "not met");
-  std::thread hub([&] { met = meet({path, 0, 3, 2000}); });
-  auto connection = connectTo(path, Deadline(2000));
+  std::thread hub([&] { met = meet({path, 0, 3, 1000}); });
+  auto connection = connectTo(path, Deadline(1000));
   EXPECT_TRUE(connection) << connection.error().message;
   *connection = FileDescriptor();
+  auto other = meet({path, 2, 3, 20'000});
   hub.join();
   ASSERT_FALSE(met);
-  EXPECT_THAT(met.error().message, HasSubstr("process 1 and process 2 did not come"));
+  EXPECT_THAT(met.error().message, HasSubstr("process 1 did not come"));
+  ASSERT_TRUE(other) << other.error().message;
+  auto all = (*other)("here");
+  ASSERT_FALSE(all);
+  EXPECT_THAT(all.error().message, HasSubstr("process 1 did not come"));
+}
+
+// Those that have come are told why there is no meeting.
+TEST(Rendezvous, WhoHasComeIsToldWhoHasNot) {
+  std::string path = test::rendezvousPath();
+  std::thread hub([&] { EXPECT_FALSE(meet({path, 0, 3, 300})); });
+  auto allgather = meet({path, 1, 3, 20'000});
+  hub.join();
+  ASSERT_TRUE(allgather) << allgather.error().message;
+  auto all = (*allgather)("here");
+  ASSERT_FALSE(all);
+  EXPECT_THAT(all.error().message, HasSubstr("process 2 did not come"));
 }
 
 TEST(Rendezvous, WhatCannotBeIsRefused) {
