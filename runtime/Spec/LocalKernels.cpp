@@ -77,9 +77,11 @@ KernelSpec packKernel(const LayerSpec &layer, std::string_view target) {
   spec.tileTokens = 1;
   auto chip = findTarget(target);
   spec.wait = chip && chip->restrictedFence ? WaitStrategy::relaxedFence : WaitStrategy::acquire;
+  spec.blockThreads = plainThreads;
+  if (!validate(spec.layer))
+    return spec; // of a layer that is none nothing can be counted
   // A warp's tables must have room; more threads than these were not needed to hide the reading of ids.
   uint32_t width = chip ? chip->warpWidth : 32;
-  spec.blockThreads = plainThreads;
   while (spec.blockThreads > width && packTableBytes(layer, spec.blockThreads / width) > maxTableBytes)
     spec.blockThreads -= width;
   return spec;

@@ -304,6 +304,22 @@ func.func @other_type(%values: vector<4xf32>) {
 
 // -----
 
+// expected-error @+1 {{'ep.pack_experts' op expected ranks from 1 to 64, got 0}}
+ep.pack_experts @pack
+  layer(ranks = 0, experts = 4, topk = 2, hidden = 64, dtype = bf16, scale_bytes = 0, rows_per_source = 16)
+  kernel(block_threads = 256)
+
+// -----
+
+module attributes {ep.target = "sm_90a"} {
+  // expected-error @+1 {{'ep.pack_experts' op expected ranks from 1 to 64, got 0}}
+  ep.pack_experts @pack
+    layer(ranks = 0, experts = 4, topk = 2, hidden = 64, dtype = bf16, scale_bytes = 0, rows_per_source = 16)
+    kernel(block_threads = 256)
+}
+
+// -----
+
 // expected-error @+1 {{'ep.pack_experts' op expected top-k to be at most the number of experts, 4, got 8}}
 ep.pack_experts @pack
   layer(ranks = 2, experts = 4, topk = 8, hidden = 64, dtype = bf16, scale_bytes = 0, rows_per_source = 16)

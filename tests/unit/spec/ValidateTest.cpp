@@ -252,6 +252,7 @@ TEST(ValidateKernel, PackingNeedsItsTablesAndItsNumbers) {
       expectKernel(spec, true);
       EXPECT_EQ(spec.layer.maxTokens, 4096u);
     }
+  EXPECT_FALSE(validate(packKernel(with(&LayerSpec::ranks, 0u))));
   KernelSpec spec = packKernel(smallLayer());
   EXPECT_EQ(canonicalForm(spec), canonicalForm(packKernel(with(&LayerSpec::combineDType, DType::f16))))
       << "what the kernel does not depend on";
