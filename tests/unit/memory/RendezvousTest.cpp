@@ -73,12 +73,12 @@ TEST(Rendezvous, AProcessThatDoesNotCallIsATimeout) {
         3,
         [&](Member &member) {
           if (member.group.process == 1) {
-            std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+            std::this_thread::sleep_for(std::chrono::milliseconds(3500));
             return;
           }
           EXPECT_FALSE(member.group.allgather("here"));
         },
-        300);
+        2000);
   });
   EXPECT_LT(seconds, 10);
 }
@@ -96,8 +96,8 @@ TEST(Rendezvous, WhoeverIsAloneIsToldInTime) {
 TEST(Rendezvous, WhoeverEndsOnTheWayIsNamed) {
   std::string path = test::rendezvousPath();
   Result<Allgather> met = makeError(Code::internal, "not met");
-  std::thread hub([&] { met = meet({path, 0, 3, 1000}); });
-  auto connection = connectTo(path, Deadline(1000));
+  std::thread hub([&] { met = meet({path, 0, 3, 3000}); });
+  auto connection = connectTo(path, Deadline(3000));
   EXPECT_TRUE(connection) << connection.error().message;
   *connection = FileDescriptor();
   auto other = meet({path, 2, 3, 20'000});
@@ -113,7 +113,7 @@ TEST(Rendezvous, WhoeverEndsOnTheWayIsNamed) {
 // Those that have come are told why there is no meeting.
 TEST(Rendezvous, WhoHasComeIsToldWhoHasNot) {
   std::string path = test::rendezvousPath();
-  std::thread hub([&] { EXPECT_FALSE(meet({path, 0, 3, 300})); });
+  std::thread hub([&] { EXPECT_FALSE(meet({path, 0, 3, 3000})); });
   auto allgather = meet({path, 1, 3, 20'000});
   hub.join();
   ASSERT_TRUE(allgather) << allgather.error().message;
