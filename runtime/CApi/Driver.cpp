@@ -51,7 +51,7 @@ Result<std::unique_ptr<Driver>> openDriver(const ilk_driver_options &options) {
       return cuda;
   }
   if (options.kind == ILK_DRIVER_HIP || options.kind == ILK_DRIVER_ANY) {
-    auto hip = openHip({.modules = modules});
+    auto hip = openHip({.modules = modules, .cachedWindows = options.cached_windows != 0});
     if (hip || options.kind == ILK_DRIVER_HIP)
       return hip;
   } else if (options.kind != ILK_DRIVER_CUDA && options.kind != ILK_DRIVER_EMULATOR) {

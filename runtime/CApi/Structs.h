@@ -19,6 +19,7 @@ namespace interlock::capi {
 /// offset of its first new field.
 template <typename T> constexpr size_t firstSize = sizeof(T);
 
+template <> inline constexpr size_t firstSize<ilk_driver_options> = offsetof(ilk_driver_options, cached_windows);
 template <> inline constexpr size_t firstSize<ilk_layer> = offsetof(ilk_layer, own_in_place);
 template <> inline constexpr size_t firstSize<ilk_landed> = offsetof(ilk_landed, absent);
 template <> inline constexpr size_t firstSize<ilk_operation_options> = offsetof(ilk_operation_options, packing);

@@ -80,6 +80,9 @@ typedef struct ilk_driver_options {
   const ilk_allocator *allocator; /**< or NULL; copied */
   uint64_t max_modules;           /**< kernels kept loaded that nobody holds; 0: 256 */
   uint64_t max_module_bytes;      /**< of their texts and binaries; 0: 256 MiB */
+  uint32_t cached_windows; /**< of HIP; not 0: windows in memory that caches keep, which is faster for their owner,
+                            * but what a peer writes while a kernel runs may go unseen: only for ranks that
+                            * share one GPU */
 } ilk_driver_options;
 
 typedef struct ilk_device_info {
