@@ -25,8 +25,9 @@ public:
   RelaxedCaptures &operator=(const RelaxedCaptures &) = delete;
 
 private:
+  static constexpr int relaxed = 2; ///< CU_STREAM_CAPTURE_MODE_RELAXED, hipStreamCaptureModeRelaxed
   ExchangeCaptureMode exchange;
-  int mode = 2; ///< relaxed; then what the thread had before
+  int mode = relaxed; ///< then what the thread had before
   bool known = false;
 };
 

@@ -3,6 +3,7 @@
 // meet(): a star of Unix sockets around process 0.
 #include "interlock/group.hpp"
 
+#include "runtime/Memory/ProcessNames.h"
 #include "runtime/Memory/UnixSocket.h"
 
 #include <fmt/format.h>
@@ -25,7 +26,7 @@ private:
   Status gatherSpokes();
   Status joinHub();
   std::vector<uint32_t> absent() const;
-  void fall(const std::string &why);
+  void giveUp(const std::string &why);
   /// At process 0: what all gave, or who is gone. Everybody is told.
   Result<std::vector<std::string>> hub(std::string_view mine);
   Result<std::vector<std::string>> spoke(std::string_view mine);
@@ -42,7 +43,7 @@ Status Star::connect() {
   if (options.process == 0) {
     Status met = gatherSpokes();
     if (!met)
-      fall(met.error().message);
+      giveUp(met.error().message);
     return met;
   }
   Status met = joinHub();
@@ -89,8 +90,8 @@ Status Star::gatherSpokes() {
       return {};
     }();
     if (!met && met.error().code != Code::badInput)
-      met = makeError(met.error().code, fmt::format("process {} did not come to the meeting: {}",
-                                                    fmt::join(absent(), " and process "), met.error().message));
+      met = makeError(met.error().code,
+                      fmt::format("{} did not come to the meeting: {}", processNames(absent()), met.error().message));
   }
   unlink(options.path.c_str());
   return met;
@@ -147,7 +148,7 @@ Result<std::vector<std::string>> Star::spoke(std::string_view mine) {
 
 /// Nothing can be exchanged any more: nobody is to wait for this process, and process 0 has a last word to those that
 /// are still there.
-void Star::fall(const std::string &why) {
+void Star::giveUp(const std::string &why) {
   broken = why;
   Deadline deadline(options.timeoutMs);
   std::vector<uint8_t> encoded = nlohmann::json::to_cbor(nlohmann::json::array({why}));
@@ -163,7 +164,7 @@ Result<std::vector<std::string>> Star::allgather(std::string_view mine) {
     return makeError(Code::device, broken);
   auto all = options.process == 0 ? hub(mine) : spoke(mine);
   if (!all)
-    fall(all.error().message);
+    giveUp(all.error().message);
   return all;
 }
 } // namespace

@@ -135,7 +135,7 @@ Result<FileDescriptor> connectTo(const std::string &name, const Deadline &deadli
 Result<size_t> firstReady(std::span<const FileDescriptor *const> sockets, const Deadline &deadline) {
   std::vector<pollfd> waiting;
   for (const FileDescriptor *each : sockets)
-    waiting.push_back({each ? each->get() : -1, POLLIN, 0}); // poll passes over negative ones
+    waiting.push_back({each->get(), POLLIN, 0});
   ILK_RETURN_IF_ERROR(wait(waiting, deadline));
   return std::find_if(waiting.begin(), waiting.end(), [](const pollfd &each) { return each.revents != 0; }) -
          waiting.begin();
@@ -231,10 +231,6 @@ Result<ReceivedDescriptors> receiveDescriptors(const FileDescriptor &from, const
                                    "limit of open files would do");
   received.message.assign(buffer, size_t(got));
   return received;
-}
-
-Error about(uint32_t process, Error error) {
-  return {error.code, fmt::format("process {}: {}", process, error.message)};
 }
 
 } // namespace interlock

@@ -31,7 +31,7 @@ private:
 [[nodiscard]] Result<FileDescriptor> listenAt(const std::string &name, uint32_t backlog);
 /// Tries again until somebody listens there.
 [[nodiscard]] Result<FileDescriptor> connectTo(const std::string &name, const Deadline &deadline);
-/// The place of the first of `sockets` that can be read or whose other end has gone; null ones are passed over.
+/// The place of the first of `sockets` that can be read or whose other end has gone.
 [[nodiscard]] Result<size_t> firstReady(std::span<const FileDescriptor *const> sockets, const Deadline &deadline);
 /// The next connection of a process of the same user; others are turned away.
 [[nodiscard]] Result<FileDescriptor> acceptOne(const FileDescriptor &listener, const Deadline &deadline);
@@ -47,8 +47,5 @@ struct ReceivedDescriptors {
   std::vector<FileDescriptor> descriptors;
 };
 [[nodiscard]] Result<ReceivedDescriptors> receiveDescriptors(const FileDescriptor &from, const Deadline &deadline);
-
-/// The error with the process of the group in front that it is about.
-Error about(uint32_t process, Error error);
 
 } // namespace interlock

@@ -4,6 +4,7 @@
 // from process to process through those (unix(7), SCM_RIGHTS).
 #include "runtime/Memory/WindowExchange.h"
 
+#include "runtime/Memory/ProcessNames.h"
 #include "runtime/Memory/UnixSocket.h"
 
 #include <fmt/format.h>
@@ -172,8 +173,8 @@ Status Exchange::takeAll(const std::vector<json> &records) {
       return {};
     }();
     if (!taken)
-      return makeError(taken.error().code, fmt::format("the windows of process {} did not come: {}",
-                                                       fmt::join(awaited, " and process "), taken.error().message));
+      return makeError(taken.error().code,
+                       fmt::format("the windows of {} did not come: {}", processNames(awaited), taken.error().message));
   }
   return {};
 }
@@ -210,14 +211,15 @@ Status agree(const ProcessGroup &group, const Status &mine) {
   if (group.processes <= 1 || !group.allgather)
     return mine;
   auto records = gather(group, recordOf(mine));
-  if (!records && mine)
+  if (records)
+    return firstFailure(mine, *records);
+  if (mine)
     return tl::unexpected(std::move(records).error());
-  // What failed here may come of what broke the group: a process that saw the first one's end ends too.
-  if (!records && mine.error().message.find(records.error().message) == std::string::npos)
-    return makeError(mine.error().code, fmt::format("{}; and then: {}", mine.error().message, records.error().message));
-  if (!records)
+  // What failed here may come of what broke the group, so that is said too, unless an earlier exchange has said it.
+  const std::string &own = mine.error().message, &groups = records.error().message;
+  if (own.find(groups) != std::string::npos)
     return mine;
-  return firstFailure(mine, *records);
+  return makeError(mine.error().code, fmt::format("{}; and then: {}", own, groups));
 }
 
 Status validate(const ProcessGroup &group, const LayerSpec &layer) {

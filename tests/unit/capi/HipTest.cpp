@@ -2,27 +2,17 @@
 //
 // What of the driver options is HIP's.
 #include "runtime/CApi/Handles.h"
-#include "tests/unit/driver/FakeHip.h"
+#include "tests/unit/driver/LoadFakeHip.h"
 
 #include <gtest/gtest.h>
 
 #include <cstddef>
-#include <dlfcn.h>
 
 namespace {
 
-FakeHipState &fake() {
-  static auto get = [] {
-    // Loaded by path, it is what the loader finds under its name from now on.
-    void *library = dlopen(FAKE_HIP, RTLD_NOW | RTLD_GLOBAL);
-    return library ? reinterpret_cast<FakeHipState *(*)()>(dlsym(library, "fakeHipState")) : nullptr;
-  }();
-  return *get();
-}
-
 /// The type of a window's memory, in a driver that was opened so.
 int windowTypeOf(const ilk_driver_options &options) {
-  fake().allocationType = -1;
+  fakeHip().allocationType = -1;
   ilk_driver *driver = nullptr;
   EXPECT_EQ(ilk_driver_open(&options, &driver), ILK_OK) << ilk_message();
   if (!driver)
@@ -30,7 +20,7 @@ int windowTypeOf(const ilk_driver_options &options) {
   auto window = driver->devices->createWindow(0, 1 << 12, interlock::WindowSharing::process);
   EXPECT_TRUE(window) << window.error().message;
   ilk_driver_close(driver);
-  return fake().allocationType;
+  return fakeHip().allocationType;
 }
 
 TEST(HipOptions, CachedWindowsIfAskedFor) {

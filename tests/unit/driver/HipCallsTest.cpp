@@ -4,12 +4,10 @@
 // own: the stand-in hides a real runtime.
 #include "interlock/device.hpp"
 #include "tests/unit/driver/BesideACapture.h"
-#include "tests/unit/driver/FakeHip.h"
+#include "tests/unit/driver/LoadFakeHip.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <dlfcn.h>
 
 namespace interlock {
 namespace {
@@ -19,19 +17,11 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
 
-/// Loaded by path, it is what the loader finds under its name from now on.
-void *library() {
-  static void *handle = dlopen(FAKE_HIP, RTLD_NOW | RTLD_GLOBAL);
-  return handle;
-}
-FakeHipState &fake() {
-  static auto get = reinterpret_cast<FakeHipState *(*)()>(dlsym(library(), "fakeHipState"));
-  return *get();
-}
+FakeHipState &fake() { return fakeHip(); }
 
 class HipCalls : public testing::Test {
 protected:
-  void SetUp() override { reinterpret_cast<void (*)()>(dlsym(library(), "fakeHipReset"))(); }
+  void SetUp() override { reinterpret_cast<void (*)()>(dlsym(fakeHipLibrary(), "fakeHipReset"))(); }
   /// Whatever a test did: nothing that HIP forbids, and nothing left behind.
   void TearDown() override {
     driver.reset();
